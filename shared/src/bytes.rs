@@ -1,0 +1,106 @@
+//! Byte strings that travel as text: base64 for DER, hexadecimal for hashes and nonces.
+
+use std::fmt;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// DER or another byte string of any length; standard base64 with padding in JSON (RFC 4648,
+/// section 4).
+#[derive(Clone, Default, PartialEq, Eq, Hash)]
+pub struct Bytes(pub Vec<u8>);
+
+impl Bytes {
+    /// The bytes themselves.
+    #[must_use]
+    pub fn as_slice(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl From<Vec<u8>> for Bytes {
+    fn from(bytes: Vec<u8>) -> Self {
+        Self(bytes)
+    }
+}
+
+impl fmt::Debug for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Bytes({} bytes)", self.0.len())
+    }
+}
+
+impl Serialize for Bytes {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&STANDARD.encode(&self.0))
+    }
+}
+
+impl<'de> Deserialize<'de> for Bytes {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
+        STANDARD.decode(text.as_bytes()).map(Self).map_err(D::Error::custom)
+    }
+}
+
+/// A byte string of a fixed length; lower-case hexadecimal in JSON.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Fixed<const N: usize>(pub [u8; N]);
+
+/// SHA-256 of a journal record.
+pub type Hash = Fixed<32>;
+
+/// The 40 bytes from which a serial number is made: connection nonce (16), counter (8, big-endian)
+/// and random bytes of the API (16).
+pub type SerialNonce = Fixed<40>;
+
+/// The part of a [`SerialNonce`] that the signer chose for one connection.
+pub type ConnectionNonce = Fixed<16>;
+
+impl<const N: usize> fmt::Display for Fixed<N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&hex::encode(self.0))
+    }
+}
+
+impl<const N: usize> fmt::Debug for Fixed<N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl<const N: usize> std::str::FromStr for Fixed<N> {
+    type Err = NotFixedHex;
+
+    fn from_str(text: &str) -> Result<Self, NotFixedHex> {
+        let mut bytes = [0; N];
+        if text.bytes().any(|b| b.is_ascii_uppercase()) {
+            return Err(NotFixedHex { expected: N * 2 });
+        }
+        hex::decode_to_slice(text, &mut bytes).map_err(|_| NotFixedHex { expected: N * 2 })?;
+        Ok(Self(bytes))
+    }
+}
+
+/// The text is not lower-case hexadecimal of the right length.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected {expected} lower-case hexadecimal characters")]
+pub struct NotFixedHex {
+    /// How many characters would pass.
+    pub expected: usize,
+}
+
+impl<const N: usize> Serialize for Fixed<N> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de, const N: usize> Deserialize<'de> for Fixed<N> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
+        text.parse().map_err(D::Error::custom)
+    }
+}

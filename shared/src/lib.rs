@@ -1,0 +1,10 @@
+//! What the API and the signer must agree on, and nothing else: frames, ids, wire
+//! types, and how requests and signatures are read.
+
+pub mod bytes;
+pub mod certificate;
+pub mod csr;
+pub mod frame;
+pub mod id;
+pub mod signature;
+pub mod wire;
