@@ -1,0 +1,158 @@
+//! A clock that jumped must not date certificates.
+//!
+//! The wall clock is held against CLOCK_BOOTTIME, which no one can set, and against the newest
+//! journal entry.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use time::OffsetDateTime;
+
+use crate::clock::Clock;
+
+/// Remembers what time it should be.
+#[derive(Debug)]
+pub struct ClockGuard {
+    tolerance: time::Duration,
+    reference: Mutex<Reference>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Reference {
+    wall: OffsetDateTime,
+    since_boot: Duration,
+}
+
+/// The wall clock is further from where it should be than is tolerated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the clock shows {now} but should show {expected}")]
+pub struct ClockJumped {
+    /// What it shows.
+    pub now: OffsetDateTime,
+    /// What it should show, by the reference and the time since boot.
+    pub expected: OffsetDateTime,
+}
+
+/// Differences up to this are the kernel's own steering; the reference follows them.
+const STEERING: time::Duration = time::Duration::seconds(1);
+
+impl ClockGuard {
+    /// Takes the wall clock as right, unless it lies more than `tolerance` behind `last_entry`,
+    /// the time of the newest journal entry: then that is the reference.
+    pub fn new(
+        clock: &dyn Clock,
+        tolerance: time::Duration,
+        last_entry: Option<OffsetDateTime>,
+    ) -> Self {
+        let now = clock.now();
+        let wall = last_entry.filter(|last| now + tolerance < *last).unwrap_or(now);
+        let reference = Reference { wall, since_boot: clock.since_boot() };
+        Self { tolerance, reference: Mutex::new(reference) }
+    }
+
+    /// The time to judge by.
+    ///
+    /// # Errors
+    ///
+    /// The clock jumped. Nothing may be signed until it is right again or accepted.
+    pub fn check(&self, clock: &dyn Clock) -> Result<OffsetDateTime, ClockJumped> {
+        let mut reference = self.reference.lock().unwrap_or_else(PoisonError::into_inner);
+        let (now, since_boot) = (clock.now(), clock.since_boot());
+        let expected = reference.wall + since_boot.saturating_sub(reference.since_boot);
+        let difference = (now - expected).abs();
+        if difference > self.tolerance {
+            return Err(ClockJumped { now, expected });
+        }
+        if difference <= STEERING {
+            *reference = Reference { wall: now, since_boot };
+        }
+        Ok(now)
+    }
+
+    /// The operator says that the clock is right as it is.
+    pub fn accept(&self, clock: &dyn Clock) {
+        let mut reference = self.reference.lock().unwrap_or_else(PoisonError::into_inner);
+        *reference = Reference { wall: clock.now(), since_boot: clock.since_boot() };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Hands(Mutex<Reference>);
+
+    impl Hands {
+        fn at(minute: i64) -> Self {
+            let wall = OffsetDateTime::UNIX_EPOCH + time::Duration::minutes(minute);
+            Self(Mutex::new(Reference { wall, since_boot: Duration::from_secs(100) }))
+        }
+
+        fn move_on(&self, wall: time::Duration, since_boot: Duration) {
+            let mut hands = self.0.lock().unwrap();
+            hands.wall += wall;
+            hands.since_boot += since_boot;
+        }
+    }
+
+    impl Clock for Hands {
+        fn now(&self) -> OffsetDateTime {
+            self.0.lock().unwrap().wall
+        }
+
+        fn since_boot(&self) -> Duration {
+            self.0.lock().unwrap().since_boot
+        }
+    }
+
+    const FIVE: time::Duration = time::Duration::minutes(5);
+
+    #[test]
+    fn time_that_passes_on_both_clocks_is_no_jump() {
+        let hands = Hands::at(1_000);
+        let guard = ClockGuard::new(&hands, FIVE, None);
+
+        hands.move_on(time::Duration::days(400), Duration::from_hours(400 * 24));
+
+        assert_eq!(guard.check(&hands), Ok(hands.now()));
+    }
+
+    #[test]
+    fn a_wall_clock_that_moves_alone_by_more_than_the_tolerance_has_jumped_until_it_is_back() {
+        for jump in [time::Duration::minutes(6), time::Duration::minutes(-6)] {
+            let hands = Hands::at(1_000);
+            let guard = ClockGuard::new(&hands, FIVE, None);
+
+            hands.move_on(jump, Duration::ZERO);
+            assert!(guard.check(&hands).is_err(), "{jump}");
+
+            hands.move_on(-jump, Duration::ZERO);
+            assert!(guard.check(&hands).is_ok(), "{jump}");
+        }
+    }
+
+    #[test]
+    fn small_steps_do_not_add_up_to_an_unseen_jump() {
+        let hands = Hands::at(1_000);
+        let guard = ClockGuard::new(&hands, FIVE, None);
+
+        let seen = (0..4).any(|_| {
+            hands.move_on(time::Duration::minutes(2), Duration::ZERO);
+            guard.check(&hands).is_err()
+        });
+
+        assert!(seen);
+    }
+
+    #[test]
+    fn a_start_behind_the_newest_journal_entry_is_a_jump_until_it_is_accepted() {
+        let hands = Hands::at(1_000);
+        let last = hands.now() + time::Duration::minutes(6);
+        let guard = ClockGuard::new(&hands, FIVE, Some(last));
+
+        assert_eq!(guard.check(&hands), Err(ClockJumped { now: hands.now(), expected: last }));
+
+        guard.accept(&hands);
+        assert!(guard.check(&hands).is_ok());
+    }
+}

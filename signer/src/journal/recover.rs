@@ -1,0 +1,190 @@
+//! The start: reads the last segment, and finds the end of the journal.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use chancery_shared::bytes::Bytes;
+use chancery_shared::id::{ApprovalId, SignerId};
+use chancery_shared::wire::journal::{Entry, Event};
+use time::OffsetDateTime;
+
+use super::index::Place;
+use super::segment::{self, FIRST_RECORD, Header};
+use super::segment_reader::{Next, SegmentReader};
+use super::storage::{Folder, Storage as _, WriteError};
+use super::tail::{Tail, changes_keyring};
+use super::tear::{Judgement, judge};
+use super::{Damage, JournalError, ReadError};
+
+/// What the last segment says about the time before this start.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Recovered {
+    /// Intents without an outcome, of all segments. None of them left the machine.
+    pub open_intents: Vec<u64>,
+    /// Entries of the last segment that changed the keyring, in order.
+    pub keyring_changes: Vec<Entry>,
+    /// The last entry of the whole journal that changed the keyring; 0 for none. A keyring that
+    /// stands before the first of `keyring_changes` has to read [`entries`](super::entries()).
+    pub last_keyring_change: u64,
+    /// Approved requests whose intent and signature are both in the last segment.
+    pub signed_approvals: Vec<SignedApproval>,
+    /// Bytes of a torn group that were cut off; 0 for none.
+    pub torn_bytes: u64,
+    /// Time of the last entry.
+    pub last_time: Option<OffsetDateTime>,
+    /// Whether the journal begins with this start.
+    pub is_new: bool,
+}
+
+/// An approved request that has its signature.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SignedApproval {
+    /// The approval.
+    pub approval_id: ApprovalId,
+    /// The intent's entry.
+    pub intent: u64,
+    /// Content of the BIT STRING.
+    pub signature: Bytes,
+}
+
+/// Where the journal ends, and what it comes to.
+#[derive(Debug)]
+pub(super) struct Found {
+    pub(super) recovered: Recovered,
+    pub(super) tail: Tail,
+    /// First entries of all segments.
+    pub(super) segments: Vec<u64>,
+    /// The last of them, which is open.
+    pub(super) segment: u64,
+    /// Where its last record ends.
+    pub(super) length: u64,
+    /// Where its entries stand.
+    pub(super) places: Vec<Place>,
+}
+
+/// Finds the end of the journal in the locked folder, or begins a journal.
+pub(super) fn recover(
+    folder: &Folder,
+    path: &Path,
+    new_signer_id: SignerId,
+) -> Result<Found, JournalError> {
+    folder.remove_unfinished()?;
+    let segments = segment::list(path)?;
+    let Some(last) = segments.last().copied() else { return begin(folder, path, new_signer_id) };
+    folder.settle(&segment::name(last))?;
+    let mut reader = SegmentReader::open(path, last)?;
+    check_neighbour(&reader, &segments)?;
+
+    let mut tail = (last == 1).then(|| Tail::empty(reader.header().signer_id));
+    let mut summary = Summary::default();
+    let mut places = Vec::new();
+    let length = loop {
+        match reader.next()? {
+            Next::Record { position, body } => {
+                let entry = step(&mut tail, reader.header(), &body)
+                    .map_err(|damage| reader.damaged(position, damage))?;
+                places.push(Place { segment: last, seq: entry.seq, position });
+                summary.add(entry);
+            }
+            Next::End => break reader.position(),
+            Next::Broken { position } => {
+                let rest = reader.rest(position)?;
+                if judge(&rest, position) == Judgement::Damaged {
+                    return Err(reader.damaged(position, Damage::Checksum).into());
+                }
+                cut(folder, path, last, position)?;
+                summary.recovered.torn_bytes = rest.len() as u64;
+                break position;
+            }
+        }
+    };
+    // A segment after the first is named only once its first entry is in it.
+    let tail = tail.ok_or_else(|| reader.damaged(FIRST_RECORD, Damage::Opening))?;
+    let recovered = Recovered {
+        open_intents: tail.open_intents.iter().copied().collect(),
+        last_keyring_change: tail.last_keyring_change,
+        ..summary.recovered
+    };
+    Ok(Found { recovered, tail, segments, segment: last, length, places })
+}
+
+fn begin(folder: &Folder, path: &Path, signer_id: SignerId) -> Result<Found, JournalError> {
+    let header = Header { signer_id, first_seq: 1, previous: 0 };
+    folder.create(&segment::name(1), &header.encode()).map_err(|error| match error {
+        WriteError::NotWritten(source) => JournalError::Folder { folder: path.to_owned(), source },
+        WriteError::NotSynced(_) => JournalError::SyncFailed,
+    })?;
+    Ok(Found {
+        recovered: Recovered { is_new: true, ..Recovered::default() },
+        tail: Tail::empty(signer_id),
+        segments: vec![1],
+        segment: 1,
+        length: FIRST_RECORD,
+        places: Vec::new(),
+    })
+}
+
+/// Goes on by one entry of the last segment.
+fn step(tail: &mut Option<Tail>, header: Header, body: &[u8]) -> Result<Entry, Damage> {
+    let Some(tail) = tail else {
+        let (resumed, entry) = Tail::resume(header.signer_id, header.first_seq, body)?;
+        *tail = Some(resumed);
+        return Ok(entry);
+    };
+    let entry = tail.follow(body)?;
+    if matches!(entry.event, Event::SegmentOpened { .. }) {
+        return Err(Damage::Opening);
+    }
+    Ok(entry)
+}
+
+/// The last segment names the one before it; the first must be there too. What lies between is
+/// for `verify` to find.
+fn check_neighbour(last: &SegmentReader, segments: &[u64]) -> Result<(), ReadError> {
+    let before = segments.iter().rev().nth(1).copied().unwrap_or(0);
+    let named = last.header().previous;
+    let damage = match segments.first() {
+        Some(1) if before == named => return Ok(()),
+        Some(1) if !segments.contains(&named) => Damage::MissingSegment { first_seq: named },
+        Some(1) => Damage::Misplaced,
+        _ => Damage::MissingSegment { first_seq: 1 },
+    };
+    Err(last.damaged(0, damage))
+}
+
+fn cut(folder: &Folder, path: &Path, segment: u64, length: u64) -> Result<(), ReadError> {
+    let name = segment::name(segment);
+    let cut = || {
+        let mut file = folder.open(&name)?;
+        file.truncate(length)?;
+        file.sync()
+    };
+    cut().map_err(|error| ReadError::file(&path.join(&name), error))
+}
+
+#[derive(Debug, Default)]
+struct Summary {
+    recovered: Recovered,
+    approvals: BTreeMap<u64, ApprovalId>,
+}
+
+impl Summary {
+    fn add(&mut self, entry: Entry) {
+        self.recovered.last_time = Some(entry.time);
+        match &entry.event {
+            Event::Intent(intent) => {
+                let approval = intent.approval_id.map(|approval| (entry.seq, approval));
+                self.approvals.extend(approval);
+            }
+            Event::Signed { intent, signature, .. } => {
+                if let Some(approval_id) = self.approvals.remove(intent) {
+                    let signature = signature.clone();
+                    let signed = SignedApproval { approval_id, intent: *intent, signature };
+                    self.recovered.signed_approvals.push(signed);
+                }
+            }
+            event if changes_keyring(event) => self.recovered.keyring_changes.push(entry),
+            _ => {}
+        }
+    }
+}

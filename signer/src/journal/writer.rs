@@ -1,0 +1,184 @@
+//! The one thread that writes: takes all entries that wait, writes them as a group, answers.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use chancery_shared::wire::journal::Event;
+use crossbeam_channel::{Receiver, RecvTimeoutError};
+
+use super::JournalError;
+use super::command::{Command, Waiting};
+use super::log::{Log, head};
+use super::published::{JournalState, Published};
+use super::storage::WriteError;
+
+/// The writer's thread.
+pub(super) struct Writer {
+    pub(super) log: Log,
+    pub(super) queue: Receiver<Command>,
+    pub(super) published: Arc<Published>,
+    /// How long a group may wait for more.
+    pub(super) gather: Duration,
+    /// How often to look for room while the disk takes nothing.
+    pub(super) look_every: Duration,
+    /// Intents that nobody will use.
+    pub(super) forgotten: Vec<u64>,
+}
+
+impl Writer {
+    /// Writes until it is closed or all handles are gone.
+    pub(super) fn run(mut self) {
+        let mut closed = None;
+        while closed.is_none()
+            && let Some(first) = self.wait()
+        {
+            let mut group = Vec::new();
+            let mut next = Some(first);
+            let deadline = Instant::now() + self.gather.min(self.log.last_sync());
+            while let Some(command) = next {
+                match command {
+                    Command::Append(waiting) => group.push(*waiting),
+                    Command::Forget { intent } => self.forgotten.push(intent),
+                    Command::Close(done) => {
+                        closed = Some(done);
+                        break;
+                    }
+                }
+                next = self.more(&group, deadline);
+            }
+            self.write(group);
+        }
+        self.published.state.send_if_modified(|state| {
+            let was_poisoned = *state == JournalState::Poisoned;
+            *state = if was_poisoned { *state } else { JournalState::Closed };
+            !was_poisoned
+        });
+        // Whoever waits for the end may open the journal again: the lock goes first.
+        drop(self);
+        if let Some(done) = closed {
+            let _ = done.send(());
+        }
+    }
+
+    /// The next command; while the disk takes nothing, looks now and then whether it does again.
+    fn wait(&mut self) -> Option<Command> {
+        loop {
+            if *self.published.state.borrow() != JournalState::Unavailable {
+                return self.queue.recv().ok();
+            }
+            match self.queue.recv_timeout(self.look_every) {
+                Ok(command) => return Some(command),
+                Err(RecvTimeoutError::Disconnected) => return None,
+                Err(RecvTimeoutError::Timeout) => {
+                    if self.log.has_room().is_ok() {
+                        self.become_state(JournalState::Writable);
+                    }
+                }
+            }
+        }
+    }
+
+    /// One more for the group. An intent in flight will bring its outcome soon, so waiting a
+    /// little saves a sync; waiting longer than a sync takes would not.
+    fn more(&self, group: &[Waiting], deadline: Instant) -> Option<Command> {
+        self.queue.try_recv().ok().or_else(|| {
+            let is_outcome =
+                |e: &&Waiting| matches!(e.event, Event::Signed { .. } | Event::Abandoned { .. });
+            let outcomes = group.iter().filter(is_outcome).count() + self.forgotten.len();
+            let in_flight = self.log.tail().open_intents.len().saturating_sub(outcomes);
+            (in_flight > 0).then(|| self.queue.recv_deadline(deadline).ok()).flatten()
+        })
+    }
+
+    fn write(&mut self, group: Vec<Waiting>) {
+        if group.is_empty() && self.forgotten.is_empty() {
+            return;
+        }
+        if *self.published.state.borrow() == JournalState::Poisoned {
+            for waiting in group {
+                waiting.answer.fail(JournalError::SyncFailed);
+            }
+            return;
+        }
+        match self.log.prepare() {
+            Ok(None) => {}
+            Ok(Some(opened)) => self.published.committed(opened, head(self.log.tail())),
+            Err(error) => return self.refuse(group, error),
+        }
+        for intent in &self.forgotten {
+            let reason = "the request ended before the token was asked".to_owned();
+            // One that has its outcome already needs no other.
+            let _ = self.log.stage(Event::Abandoned { intent: *intent, reason });
+        }
+        let staged: Vec<_> = group
+            .into_iter()
+            .filter_map(|Waiting { event, answer, seat }| match self.log.stage(event) {
+                Ok(head) => Some((answer, head, seat)),
+                Err(error) => {
+                    answer.fail(error);
+                    None
+                }
+            })
+            .collect();
+        if self.log.staged() == 0 {
+            self.forgotten.clear();
+            return;
+        }
+        match self.log.commit() {
+            Ok(committed) => {
+                self.forgotten.clear();
+                self.published.committed(committed, head(self.log.tail()));
+                self.become_state(JournalState::Writable);
+                for (answer, head, _seat) in staged {
+                    answer.succeed(head);
+                }
+            }
+            Err(error) => {
+                let failure = self.note_failure(error);
+                for (answer, ..) in staged {
+                    answer.fail(failure());
+                }
+            }
+        }
+    }
+
+    fn refuse(&mut self, group: Vec<Waiting>, error: WriteError) {
+        let failure = self.note_failure(error);
+        for waiting in group {
+            waiting.answer.fail(failure());
+        }
+    }
+
+    /// Remembers the failure, and gives what each entry of the group is answered.
+    fn note_failure(&mut self, error: WriteError) -> impl Fn() -> JournalError + use<> {
+        self.published.failed();
+        let (state, error) = match error {
+            WriteError::NotWritten(error) => (JournalState::Unavailable, Arc::new(error)),
+            WriteError::NotSynced(error) => {
+                tracing::error!(%error, "the disk did not confirm a write to the journal");
+                (JournalState::Poisoned, Arc::new(error))
+            }
+        };
+        if state == JournalState::Unavailable
+            && *self.published.state.borrow() == JournalState::Writable
+        {
+            tracing::error!(%error, "the journal can't be written: nothing is signed until it can");
+        }
+        self.become_state(state);
+        move || match state {
+            JournalState::Poisoned => JournalError::SyncFailed,
+            _ => JournalError::Unavailable(Arc::clone(&error)),
+        }
+    }
+
+    fn become_state(&self, new: JournalState) {
+        self.published.state.send_if_modified(|state| {
+            let changes = *state != new;
+            if changes && new == JournalState::Writable {
+                tracing::info!("the journal can be written again");
+            }
+            *state = new;
+            changes
+        });
+    }
+}

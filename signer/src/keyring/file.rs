@@ -1,0 +1,91 @@
+//! `signer/keyring.json`, replaced as a whole at each change.
+
+use std::io;
+use std::path::{Path, PathBuf};
+
+use chancery_shared::wire::JournalHead;
+use serde::{Deserialize, Serialize};
+
+use super::{KeyRecord, State};
+use crate::durable;
+
+/// Version of the file's shape.
+const VERSION: u32 = 1;
+
+/// The file. Stored: a change of shape is a new version.
+#[derive(Debug, Deserialize, Serialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct Stored {
+    version: u32,
+    /// The newest entry that the file has in it.
+    pub(super) head: JournalHead,
+    keys: Vec<KeyRecord>,
+    accepted: Vec<JournalHead>,
+}
+
+impl Stored {
+    pub(super) fn of(state: &State, head: JournalHead) -> Self {
+        let keys = state.keys.values().map(|key| KeyRecord::clone(key)).collect();
+        Self { version: VERSION, head, keys, accepted: state.accepted.clone() }
+    }
+
+    pub(super) fn into_state(self) -> (State, u64) {
+        let keys =
+            self.keys.into_iter().map(|key| (key.key_id, key.with_certificate_read().into()));
+        (State { keys: keys.collect(), accepted: self.accepted }, self.head.seq)
+    }
+}
+
+/// Why the file could not be used.
+#[derive(Debug, thiserror::Error)]
+pub enum KeyringFileError {
+    /// It can't be read or written.
+    #[error("{}", path.display())]
+    Io {
+        /// Which file.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// It is no keyring of this version.
+    #[error(
+        "{} is damaged; move it away and start again: the keyring is then read from the journal",
+        path.display()
+    )]
+    Damaged {
+        /// Which file.
+        path: PathBuf,
+        /// Where.
+        #[source]
+        source: serde_json::Error,
+    },
+}
+
+/// Reads the file; `None` where there is none.
+pub(super) fn read(path: &Path) -> Result<Option<Stored>, KeyringFileError> {
+    let text = match std::fs::read(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(source) => return Err(KeyringFileError::Io { path: path.into(), source }),
+    };
+    let damaged = |source| KeyringFileError::Damaged { path: path.into(), source };
+    let stored: Stored = serde_json::from_slice(&text).map_err(damaged)?;
+    if stored.version != VERSION {
+        return Err(damaged(serde::de::Error::custom("another version")));
+    }
+    Ok(Some(stored))
+}
+
+/// Replaces the file; it is on disk when this returns.
+pub(super) async fn write(path: PathBuf, stored: Stored) -> Result<(), KeyringFileError> {
+    let failed = {
+        let path = path.clone();
+        move |source| KeyringFileError::Io { path, source }
+    };
+    let write = move || {
+        let text = serde_json::to_vec_pretty(&stored)?;
+        durable::replace(&path, &text)
+    };
+    tokio::task::spawn_blocking(write).await.map_err(io::Error::other).flatten().map_err(failed)
+}

@@ -1,0 +1,114 @@
+//! The subject's names: common names and alternative names under one set of rules.
+
+pub(super) mod alternative_name;
+mod attribute;
+mod common_name;
+pub(super) mod distinguished_name;
+pub(super) mod host_name;
+pub(super) mod mailbox;
+mod other_name;
+mod punycode;
+pub(super) mod uri;
+
+use chancery_shared::wire::policy::Policy;
+use const_oid::db::rfc5280::ID_CE_SUBJECT_ALT_NAME;
+use x509_cert::ext::pkix::SubjectAltName;
+
+use super::tbs::Tbs;
+use super::violation::PolicyViolation;
+use alternative_name::AlternativeName;
+use distinguished_name::DistinguishedName;
+
+/// Everything that a certificate says of who its subject is, well-formed.
+#[derive(Debug)]
+pub(super) struct Names {
+    pub(super) subject: DistinguishedName,
+    /// In subjectAltName; `None` where the extension is not there.
+    pub(super) alternative: Option<Vec<AlternativeName>>,
+    /// What the subject says in passing: common names in the form of a host name or an address,
+    /// and e-mail addresses.
+    in_subject: Vec<InSubject>,
+}
+
+/// A name within the subject.
+#[derive(Debug)]
+enum InSubject {
+    CommonName(AlternativeName),
+    /// Its own attribute, so the kinds that policy allows in subjectAltName don't matter.
+    Email(AlternativeName),
+}
+
+impl Names {
+    /// Reads subject and subjectAltName. Each name must be what its type demands.
+    pub(super) fn read(tbs: &Tbs<'_>) -> Result<Self, PolicyViolation> {
+        let subject = DistinguishedName::read(tbs.subject)?;
+        let in_subject = in_subject(&subject)?;
+        let alternative = tbs.read_extension::<SubjectAltName>(ID_CE_SUBJECT_ALT_NAME)?;
+        let alternative = alternative
+            .map(|SubjectAltName(names)| names.iter().map(AlternativeName::read).collect())
+            .transpose()?;
+        // RFC 5280, section 4.2.1.6: SIZE (1..MAX).
+        if alternative.as_ref().is_some_and(Vec::is_empty) {
+            return Err(PolicyViolation::NoAlternativeNames);
+        }
+        Ok(Self { subject, alternative, in_subject })
+    }
+
+    /// Checks the kinds of names, their wildcards and their domains against policy.
+    pub(super) fn check(&self, policy: &Policy) -> Result<(), PolicyViolation> {
+        let common_names = self.in_subject.iter().filter_map(|name| match name {
+            InSubject::CommonName(name) => Some(name),
+            InSubject::Email(_) => None,
+        });
+        for name in self.alternative.iter().flatten().chain(common_names) {
+            if !policy.san_types.contains(&name.kind()) {
+                return Err(PolicyViolation::NameTypeNotAllowed(name.kind_name()));
+            }
+        }
+        for name in self.all() {
+            if let AlternativeName::Dns(host) = name
+                && host.is_wildcard()
+                && !policy.allow_wildcards
+            {
+                return Err(PolicyViolation::WildcardNotAllowed(host.to_string()));
+            }
+            if let Some(domains) = &policy.domains
+                && !name.is_within(domains)
+            {
+                return Err(PolicyViolation::Domain(name.to_string()));
+            }
+        }
+        Ok(())
+    }
+
+    /// All names but distinguished ones, wherever they stand.
+    pub(super) fn all(&self) -> impl Iterator<Item = &AlternativeName> {
+        let in_subject = self.in_subject.iter().map(|name| match name {
+            InSubject::CommonName(name) | InSubject::Email(name) => name,
+        });
+        self.alternative.iter().flatten().chain(in_subject)
+    }
+
+    /// The subject, unless it is empty, and the directory names.
+    pub(super) fn directory_names(&self) -> impl Iterator<Item = &DistinguishedName> {
+        let in_san = self.alternative.iter().flatten().filter_map(|name| match name {
+            AlternativeName::Directory(name) => Some(name),
+            _ => None,
+        });
+        Some(&self.subject).filter(|name| !name.is_empty()).into_iter().chain(in_san)
+    }
+}
+
+fn in_subject(subject: &DistinguishedName) -> Result<Vec<InSubject>, PolicyViolation> {
+    let mut found = Vec::new();
+    for text in subject.values(attribute::COMMON_NAME) {
+        found.extend(common_name::meant(text)?.map(InSubject::CommonName));
+    }
+    for text in subject.values(attribute::EMAIL_ADDRESS) {
+        // Text without an @ is no address, whatever the attribute's name says.
+        if text.contains('@') {
+            found.push(InSubject::Email(AlternativeName::email(text)?));
+        }
+    }
+    Ok(found)
+}

@@ -1,0 +1,3 @@
+//! The rules, each shown by a draft that breaks it alone.
+
+mod ordinary;

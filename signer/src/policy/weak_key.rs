@@ -1,0 +1,117 @@
+//! Keys that are well-formed and known to be weak all the same.
+//!
+//! Debian's weak keys of 2008 (CVE-2008-0166) are not among them: their lists are megabytes, and
+//! the makers of such keys are long gone.
+
+use num_bigint::BigUint;
+
+use super::violation::PolicyViolation;
+
+/// Checks an RSA modulus, odd and big-endian.
+pub(super) fn check(modulus: &[u8]) -> Result<(), PolicyViolation> {
+    if let Some(divisor) = (3..752).step_by(2).find(|divisor| remainder(modulus, *divisor) == 0) {
+        // CA/Browser Forum baseline requirements, section 6.1.6: no factor below 752.
+        return Err(PolicyViolation::SmallFactor(divisor));
+    }
+    if has_roca_mark(modulus) {
+        return Err(PolicyViolation::Roca);
+    }
+    if has_close_primes(modulus) { Err(PolicyViolation::ClosePrimes) } else { Ok(()) }
+}
+
+/// CVE-2017-15361: Infineon's library made primes `k · M + (65537^a mod M)`, where `M` is the
+/// product of the first primes. So modulo each of them the modulus is a power of 65537, which
+/// befalls another key about once in 2^28.
+fn has_roca_mark(modulus: &[u8]) -> bool {
+    ROCA_PRIMES.iter().all(|prime| {
+        let expected = remainder(modulus, *prime);
+        let generator = 65_537 % prime;
+        let mut power = 1;
+        for _ in 0..*prime {
+            if power == expected {
+                return true;
+            }
+            power = power * generator % prime;
+        }
+        false
+    })
+}
+
+/// The odd ones of the 39 primes in the shortest keys' `M`; longer keys have these and more.
+const ROCA_PRIMES: [u32; 38] = [
+    3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97,
+    101, 103, 107, 109, 113, 127, 131, 137, 139, 149, 151, 157, 163, 167,
+];
+
+/// How many steps of Fermat's method are tried, as other CAs do.
+const FERMAT_ROUNDS: u32 = 100;
+
+/// CVE-2022-26320: where the primes share their upper half, Fermat's method finds them at once.
+fn has_close_primes(modulus: &[u8]) -> bool {
+    let modulus = BigUint::from_bytes_be(modulus);
+    // With n = a² − b², the factors are a − b and a + b.
+    let first = modulus.sqrt() + 1_u32;
+    let mut difference = &first * &first - &modulus;
+    for round in 0..FERMAT_ROUNDS {
+        if is_square(&difference) {
+            return true;
+        }
+        // (a + 1)² − n = (a² − n) + 2a + 1
+        difference += (&first + round) * 2_u32 + 1_u32;
+    }
+    false
+}
+
+/// Asks the cheap questions first: only 12 of 64 residues are squares, and so on.
+fn is_square(number: &BigUint) -> bool {
+    for base in [64_u32, 63, 65, 11] {
+        let residue = u32::try_from(number % base).unwrap_or(0);
+        if !(0..base).any(|root| root * root % base == residue) {
+            return false;
+        }
+    }
+    let root = number.sqrt();
+    &root * &root == *number
+}
+
+/// `number`, big-endian, modulo a divisor that is not 0.
+fn remainder(number: &[u8], divisor: u32) -> u32 {
+    let divisor = u64::from(divisor);
+    let (head, words) = number.as_rchunks::<4>();
+    let head = head.iter().fold(0, |rest, byte| (rest << 8 | u64::from(*byte)) % divisor);
+    let rest = words
+        .iter()
+        .fold(head, |rest, word| (rest << 32 | u64::from(u32::from_be_bytes(*word))) % divisor);
+    u32::try_from(rest).unwrap_or(u32::MAX)
+}
+
+/// Whether the encoding is of an Ed25519 point whose order divides 8, or not canonical: under
+/// such a key signatures can be made without the private key (RFC 8032, section 5.1.7; the
+/// points are those of order 1, 2, 4 and 8).
+pub(super) fn has_small_order(point: &[u8; 32]) -> bool {
+    let mut y = *point;
+    // The top bit is the sign of x.
+    let [.., last] = &mut y;
+    *last &= 0x7f;
+    let is_not_canonical =
+        matches!(y, [0xed..=0xff, middle @ .., 0x7f] if middle.iter().all(|byte| *byte == 0xff));
+    is_not_canonical || SMALL_ORDER.contains(&y)
+}
+
+/// The y coordinates, little-endian: 0, 1, −1, and the two of order 8.
+const SMALL_ORDER: [[u8; 32]; 5] = [
+    [0; 32],
+    [
+        1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+        0, 0,
+    ],
+    [
+        0xec, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+        0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff,
+        0xff, 0x7f,
+    ],
+    *b"\x26\xe8\x95\x8f\xc2\xb2\x27\xb0\x45\xc3\xf4\x89\xf2\xef\x98\xf0\
+       \xd5\xdf\xac\x05\xd3\xc6\x33\x39\xb1\x38\x02\x88\x6d\x53\xfc\x05",
+    *b"\xc7\x17\x6a\x70\x3d\x4d\xd8\x4f\xba\x3c\x0b\x76\x0d\x10\x67\x0f\
+       \x2a\x20\x53\xfa\x2c\x39\xcc\xc6\x4e\xc7\xfd\x77\x92\xac\x03\x7a",
+];

@@ -1,0 +1,130 @@
+//! Parking what needs the operator, and doing it once the operator has approved.
+
+use chancery_shared::bytes::Bytes;
+use chancery_shared::id::{ApprovalId, KeyId};
+use chancery_shared::wire::journal::Event;
+use chancery_shared::wire::v1::{ApprovalQuery, Reply, Request};
+use chancery_shared::wire::{Context, JournalHead};
+use der::Decode as _;
+use time::OffsetDateTime;
+use x509_cert::TbsCertificate;
+
+use super::sign::Leave;
+use super::{Answer, ca_certificate, keys};
+use crate::approval::{ApprovalError, Fate, ParkedRequest};
+use crate::random;
+use crate::refusal::RequestError;
+use crate::signer::Signer;
+
+/// A request on its way into the waiting ones.
+pub(super) struct Parking {
+    pub(super) request: Request,
+    pub(super) key_id: KeyId,
+    pub(super) context: Context,
+    pub(super) why: &'static str,
+}
+
+/// Journals the request as parked, then keeps it.
+pub(super) async fn park(
+    signer: &Signer,
+    parking: Parking,
+    parked_at: OffsetDateTime,
+) -> Result<(ApprovalId, JournalHead), RequestError> {
+    let Parking { request, key_id, context, why } = parking;
+    let approval_id = ApprovalId::new(parked_at, random::bytes());
+    let (operation, tbs) = (super::operation(&request), tbs(&request));
+    let event = Event::Parked {
+        approval_id,
+        operation: operation.into(),
+        key_id,
+        tbs_hash: tbs.map(|tbs| super::sha256(tbs.as_slice())),
+        context,
+    };
+    let head = signer.journal.append(event).await?;
+    let summary = format!("{operation} by key {key_id}: {}{why}", subject(tbs));
+    let fate = Fate::Waiting;
+    signer.approvals.park(ParkedRequest { approval_id, request, summary, parked_at, fate })?;
+    tracing::warn!(%approval_id, operation, %key_id, "a request waits for the operator");
+    Ok((approval_id, head))
+}
+
+/// The TBS that a parked request brings, if any.
+pub(crate) fn tbs(request: &Request) -> Option<&Bytes> {
+    match request {
+        Request::SignOwnCertificate(own) => Some(&own.tbs),
+        Request::SignCaCertificate(below) => Some(&below.tbs),
+        Request::SignCertificate(sign) => Some(&sign.tbs),
+        _ => None,
+    }
+}
+
+fn subject(tbs: Option<&Bytes>) -> String {
+    tbs.and_then(|tbs| TbsCertificate::from_der(tbs.as_slice()).ok())
+        .map(|tbs| format!("{}, until {}; ", tbs.subject(), tbs.validity().not_after))
+        .unwrap_or_default()
+}
+
+/// `approval-status`.
+pub(super) fn status(signer: &Signer, query: &ApprovalQuery) -> Answer {
+    signer
+        .approvals
+        .status(query.approval_id, signer.clock.now())
+        .map(|status| (Reply::Approval(status), None))
+        .ok_or_else(|| ApprovalError::Unknown.into())
+}
+
+/// Does a parked request on the operator's word.
+///
+/// # Errors
+///
+/// It is not open, or can't be done. What was begun and failed is over: the API has to ask again.
+pub async fn approve(
+    signer: &Signer,
+    approval_id: ApprovalId,
+    operator_uid: u32,
+) -> Result<Option<Bytes>, RequestError> {
+    // What would fail for reasons that pass by themselves must not use up the approval.
+    let now = signer.may_sign()?;
+    let parked = signer.approvals.begin(approval_id, now)?;
+    let done = match signer.journal.append(Event::Approved { approval_id, operator_uid }).await {
+        Ok(_) => carry_out(signer, parked).await,
+        Err(error) => Err(error.into()),
+    };
+    let fate = match &done {
+        Ok(signature) => Fate::Approved { signature: signature.clone() },
+        Err(_) => Fate::Expired,
+    };
+    signer.approvals.finish(approval_id, fate)?;
+    done
+}
+
+async fn carry_out(signer: &Signer, parked: ParkedRequest) -> Result<Option<Bytes>, RequestError> {
+    let ParkedRequest { approval_id, request, parked_at, .. } = parked;
+    match request {
+        Request::SignOwnCertificate(_) | Request::SignCaCertificate(_) => {
+            let leave = Leave::Operator { approval_id, parked_at };
+            ca_certificate::sign_approved(signer, request, leave).await.map(Some)
+        }
+        Request::InstallCaCertificate(install) => {
+            ca_certificate::install_approved(signer, install, parked_at).await.map(|()| None)
+        }
+        Request::EnableKey(change) => keys::enable_now(signer, change).await.map(|_| None),
+        Request::DestroyKey(change) => keys::destroy_now(signer, change).await.map(|_| None),
+        _ => Err(ApprovalError::Unknown.into()),
+    }
+}
+
+/// Ends a parked request on the operator's word.
+///
+/// # Errors
+///
+/// It is not open.
+pub async fn deny(
+    signer: &Signer,
+    approval_id: ApprovalId,
+    operator_uid: u32,
+) -> Result<(), RequestError> {
+    signer.approvals.deny(approval_id, signer.clock.now())?;
+    signer.journal.append(Event::Denied { approval_id, operator_uid }).await?;
+    Ok(())
+}

@@ -1,0 +1,215 @@
+//! One request of the API, from its first byte to its reply.
+//!
+//! Peer:     the API, which may be taken over.
+//! Trusts:   nothing in a request; policy decides on the finished bytes.
+//! Promises: every refusal that is about the request is journaled; nothing begun is left without
+//!           an end.
+//! Never:    signs what is not first checked and then on disk.
+
+mod approvals;
+mod ca_certificate;
+mod hello;
+mod keys;
+mod seal;
+mod sign;
+
+use std::sync::Arc;
+
+use chancery_shared::bytes::{Fixed, Hash};
+use chancery_shared::id::KeyId;
+use chancery_shared::wire::journal::Event;
+use chancery_shared::wire::v1::{self, JournalPart, Reply, Request};
+use chancery_shared::wire::{Context, JournalHead, Outcome, ReplyEnvelope, RequestEnvelope};
+
+pub(crate) use approvals::tbs;
+pub use approvals::{approve, deny};
+pub(crate) use keys::finish_destroying;
+
+use crate::policy::ConnectionSerials;
+use crate::refusal::RequestError;
+use crate::signer::Signer;
+
+/// What came of a request: the reply, and the journal's head where it wrote something.
+pub(crate) type Answer = Result<(Reply, Option<JournalHead>), RequestError>;
+
+/// A `read-journal` reply holds at most so many bytes of entries, but always one entry.
+const JOURNAL_PART: usize = 192 * 1024;
+
+/// Serves the body of one frame. Answers the reply's JSON, and whether the connection may go on.
+pub async fn serve(
+    signer: Arc<Signer>,
+    connection: Arc<ConnectionSerials>,
+    frame: &[u8],
+) -> (ReplyEnvelope<Reply>, bool) {
+    let (id, request) = match parse(frame) {
+        Ok((id, request)) => (id, request),
+        Err((id, error)) => {
+            tracing::warn!(%error, "a frame that is no request");
+            return (envelope(id, Err(error)), false);
+        }
+    };
+    let label = Label::of(&request);
+    let answer = perform(&signer, &connection, request).await;
+    if let Err(error) = &answer {
+        refused(&signer, &label, error).await;
+    } else {
+        tracing::debug!(operation = label.operation, request_id = label.request_id(), "served");
+    }
+    (envelope(Some(id), answer), true)
+}
+
+/// The reply envelope of an answer.
+pub(crate) fn envelope(id: Option<u64>, answer: Answer) -> ReplyEnvelope<Reply> {
+    let (outcome, journal) = match answer {
+        Ok((reply, journal)) => (Outcome::Done(reply), journal),
+        Err(error) => (Outcome::Refused(error.refusal()), None),
+    };
+    ReplyEnvelope { version: v1::VERSION, id, journal, outcome }
+}
+
+fn parse(frame: &[u8]) -> Result<(u64, Request), (Option<u64>, RequestError)> {
+    let envelope: RequestEnvelope<'_> =
+        serde_json::from_slice(frame).map_err(|error| (None, RequestError::Malformed(error)))?;
+    let (id, version) = (envelope.id, envelope.version);
+    if version != v1::VERSION {
+        return Err((Some(id), RequestError::UnsupportedVersion { version }));
+    }
+    let request = serde_json::from_str(envelope.body.get())
+        .map_err(|error| (Some(id), RequestError::Malformed(error)))?;
+    Ok((id, request))
+}
+
+async fn perform(signer: &Signer, connection: &ConnectionSerials, request: Request) -> Answer {
+    match request {
+        Request::Hello(hello) => hello::hello(signer, connection, &hello),
+        Request::CreateCaKey(create) => keys::create(signer, create).await,
+        Request::SignCertificate(sign) => sign::certificate(signer, connection, sign).await,
+        Request::SignOwnCertificate(sign) => {
+            ca_certificate::sign_own(signer, connection, sign).await
+        }
+        Request::SignCaCertificate(sign) => {
+            ca_certificate::sign_below(signer, connection, sign).await
+        }
+        Request::InstallCaCertificate(install) => ca_certificate::install(signer, install).await,
+        Request::DisableKey(change) => keys::disable(signer, change).await,
+        Request::EnableKey(change) => keys::enable(signer, change).await,
+        Request::DestroyKey(change) => keys::destroy(signer, change).await,
+        Request::ApprovalStatus(query) => approvals::status(signer, &query),
+        Request::Seal(seal) => seal::seal(signer, seal).await,
+        Request::Unseal(unseal) => seal::unseal(signer, unseal).await,
+        Request::ReadJournal(read) => {
+            let journal = signer.journal.clone();
+            let part = move || journal.read(read.after, JOURNAL_PART);
+            let entries = tokio::task::spawn_blocking(part)
+                .await
+                .map_err(|_| RequestError::DeadlineExceeded)??;
+            Ok((Reply::Journal(JournalPart { entries }), None))
+        }
+    }
+}
+
+/// What a refusal's journal entry has to say of the request.
+struct Label {
+    operation: &'static str,
+    key_id: Option<KeyId>,
+    tbs_hash: Option<Hash>,
+    context: Context,
+}
+
+impl Label {
+    fn of(request: &Request) -> Self {
+        let operation = operation(request);
+        let tbs_hash = tbs(request).map(|tbs| sha256(tbs.as_slice()));
+        let (key_id, context) = match request {
+            Request::CreateCaKey(create) => (None, Some(&create.context)),
+            Request::Seal(seal) => (None, Some(&seal.context)),
+            Request::Unseal(unseal) => (None, Some(&unseal.context)),
+            other => key_and_context(other).map_or((None, None), |(k, c)| (Some(k), Some(c))),
+        };
+        Self { operation, key_id, tbs_hash, context: context.cloned().unwrap_or_default() }
+    }
+
+    fn request_id(&self) -> &str {
+        self.context.request_id().unwrap_or_default()
+    }
+}
+
+/// The operation's name on the wire.
+pub(crate) fn operation(request: &Request) -> &'static str {
+    match request {
+        Request::Hello(_) => "hello",
+        Request::CreateCaKey(_) => "create-ca-key",
+        Request::SignOwnCertificate(_) => "sign-own-certificate",
+        Request::SignCaCertificate(_) => "sign-ca-certificate",
+        Request::SignCertificate(_) => "sign-certificate",
+        Request::InstallCaCertificate(_) => "install-ca-certificate",
+        Request::DisableKey(_) => "disable-key",
+        Request::EnableKey(_) => "enable-key",
+        Request::DestroyKey(_) => "destroy-key",
+        Request::ApprovalStatus(_) => "approval-status",
+        Request::Seal(_) => "seal",
+        Request::Unseal(_) => "unseal",
+        Request::ReadJournal(_) => "read-journal",
+    }
+}
+
+/// The key that a request is about, and its context, where it has both.
+pub(crate) fn key_and_context(request: &Request) -> Option<(KeyId, &Context)> {
+    match request {
+        Request::SignOwnCertificate(own) => Some((own.key_id, &own.context)),
+        Request::SignCaCertificate(below) => Some((below.key_id, &below.context)),
+        Request::SignCertificate(sign) => Some((sign.key_id, &sign.context)),
+        Request::InstallCaCertificate(install) => Some((install.key_id, &install.context)),
+        Request::DisableKey(change) | Request::EnableKey(change) | Request::DestroyKey(change) => {
+            Some((change.key_id, &change.context))
+        }
+        Request::Hello(_)
+        | Request::CreateCaKey(_)
+        | Request::ApprovalStatus(_)
+        | Request::Seal(_)
+        | Request::Unseal(_)
+        | Request::ReadJournal(_) => None,
+    }
+}
+
+/// SHA-256, as the journal names things that it does not keep whole.
+pub(crate) fn sha256(bytes: &[u8]) -> Hash {
+    let digest = aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, bytes);
+    let mut hash = Fixed([0; 32]);
+    hash.0.copy_from_slice(digest.as_ref());
+    hash
+}
+
+async fn refused(signer: &Signer, label: &Label, error: &RequestError) {
+    let refusal = error.refusal();
+    tracing::warn!(
+        operation = label.operation,
+        request_id = label.request_id(),
+        code = ?refusal.code,
+        rule = refusal.rule.as_deref().unwrap_or_default(),
+        error = error as &dyn std::error::Error,
+        "refused"
+    );
+    if !error.is_about_the_request() {
+        return;
+    }
+    signer.refusals.count(signer.uptime());
+    // A context that is itself too large is what was refused; its hash would help no one.
+    let context = if label.context.encoded_len() > chancery_shared::wire::MAX_CONTEXT {
+        Context::default()
+    } else {
+        label.context.clone()
+    };
+    let event = Event::Refused {
+        operation: label.operation.into(),
+        key_id: label.key_id,
+        code: refusal.code,
+        rule: refusal.rule,
+        detail: refusal.detail,
+        tbs_hash: label.tbs_hash,
+        context,
+    };
+    if let Err(error) = signer.journal.append(event).await {
+        tracing::error!(%error, "a refusal could not be journaled");
+    }
+}

@@ -1,0 +1,185 @@
+//! What all requests share: journal, keyring, tokens, clock, and whether anything may be signed.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use chancery_shared::id::KeyId;
+use chancery_shared::wire::journal::Event;
+use chancery_shared::wire::v1::TokenState;
+use chancery_shared::wire::{JournalHead, Refusal};
+use time::OffsetDateTime;
+
+use crate::approval::Approvals;
+use crate::budget::Budget;
+use crate::clock::Clock;
+use crate::clock_guard::ClockGuard;
+use crate::config::Config;
+use crate::journal::{Journal, JournalError};
+use crate::keyring::Keyring;
+use crate::refusal::RequestError;
+use crate::token::{Token, TokenError};
+
+/// One signer.
+pub struct Signer {
+    /// The operator's settings.
+    pub config: Config,
+    /// Where the time comes from.
+    pub clock: Arc<dyn Clock>,
+    /// Everything that happens is there first.
+    pub journal: Journal,
+    /// The CA keys.
+    pub keyring: Keyring,
+    /// The tokens by name.
+    pub tokens: BTreeMap<String, Token>,
+    /// What waits for the operator.
+    pub approvals: Approvals,
+    /// Whether the clock can be believed.
+    pub clock_guard: ClockGuard,
+    /// Signatures by key.
+    pub signatures: Budget<KeyId>,
+    /// Key creations, enables, destroys, by name of the operation.
+    pub changes: Budget<&'static str>,
+    /// Seals and unseals.
+    pub seals: Budget<()>,
+    /// New at each start.
+    pub boot_id: String,
+    /// When this process started.
+    pub started_at: OffsetDateTime,
+    /// How far the processes are confined, in sentences.
+    pub sandbox: Vec<String>,
+    /// Refusals since the start, and their alarm.
+    pub refusals: Refusals,
+    /// Set once `started` is in the journal.
+    pub(crate) is_started: AtomicBool,
+    /// A head that was seen before and is not in the journal.
+    pub(crate) missing: Mutex<Option<JournalHead>>,
+    /// Intents whose end could not be journaled yet.
+    pub(crate) unclosed: Mutex<Vec<(u64, String)>>,
+}
+
+impl Signer {
+    /// Whether anything may be signed at all; the time to judge by.
+    ///
+    /// # Errors
+    ///
+    /// The journal is behind or can't be written, or the clock jumped.
+    pub fn may_sign(&self) -> Result<OffsetDateTime, RequestError> {
+        if let Some(missing) = self.missing_head() {
+            return Err(RequestError::JournalBehind { missing });
+        }
+        if !self.is_started.load(Ordering::Acquire) {
+            return Err(RequestError::NotStarted);
+        }
+        Ok(self.clock_guard.check(self.clock.as_ref())?)
+    }
+
+    /// Why nothing can be signed, for those who ask how the signer is.
+    pub fn halted(&self) -> Option<Refusal> {
+        let writable =
+            if self.journal.is_writable() { Ok(()) } else { Err(RequestError::NotStarted) };
+        writable.and_then(|()| self.may_sign().map(drop)).err().map(|error| error.refusal())
+    }
+
+    /// The head that was seen before and is not in the journal.
+    pub fn missing_head(&self) -> Option<JournalHead> {
+        *self.missing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Holds a head that the API knows against the journal. Heads of other signers say nothing.
+    ///
+    /// # Errors
+    ///
+    /// The journal can't be read.
+    pub fn compare_head(&self, known: JournalHead) -> Result<(), JournalError> {
+        if known.signer_id != self.journal.signer_id() || self.keyring.is_accepted(&known) {
+            return Ok(());
+        }
+        if self.journal.entry_hash(known.seq)? != Some(known.hash) {
+            let mut missing = self.missing.lock().unwrap_or_else(PoisonError::into_inner);
+            // The highest one is the one to be accepted: it covers those below.
+            if missing.is_none_or(|other| other.seq < known.seq) {
+                tracing::error!(seq = known.seq, "the journal lacks an entry that the API knows");
+                *missing = Some(known);
+            }
+        }
+        Ok(())
+    }
+
+    /// The token, if requests to it make sense now. Refusing here spares an intent that would be
+    /// abandoned at once.
+    ///
+    /// # Errors
+    ///
+    /// Unknown, away, or it refused the PIN.
+    pub fn ready_token(&self, name: &str) -> Result<&Token, RequestError> {
+        let token = self.tokens.get(name).ok_or(RequestError::UnknownToken)?;
+        match token.state() {
+            // While it recovers, its queue holds requests for as long as they may wait.
+            TokenState::Ok | TokenState::Recovering => Ok(token),
+            TokenState::PinRefused => Err(TokenError::PinRefused.into()),
+            TokenState::Absent => Err(TokenError::Unavailable.into()),
+        }
+    }
+
+    /// Ends an intent without a signature. What the journal does not take now, it takes later.
+    pub async fn abandon(&self, intent: u64, reason: String) {
+        if let Err(error) = self.close_intent(intent, reason.clone()).await
+            // Ended already: there is nothing left to do.
+            && !matches!(error, JournalError::NotOpen { .. })
+        {
+            tracing::warn!(intent, %error, "an abandoned intent will be closed later");
+            self.unclosed.lock().unwrap_or_else(PoisonError::into_inner).push((intent, reason));
+        }
+    }
+
+    /// Closes what [`Self::abandon`] had to leave open.
+    pub async fn close_abandoned(&self) {
+        let unclosed =
+            std::mem::take(&mut *self.unclosed.lock().unwrap_or_else(PoisonError::into_inner));
+        for (intent, reason) in unclosed {
+            self.abandon(intent, reason).await;
+        }
+    }
+
+    async fn close_intent(&self, intent: u64, reason: String) -> Result<(), JournalError> {
+        self.journal.append(Event::Abandoned { intent, reason }).await.map(drop)
+    }
+
+    /// Time for [`Budget`]s: it never goes back.
+    pub fn uptime(&self) -> Duration {
+        self.clock.since_boot()
+    }
+}
+
+/// Counts refusals; many at once are an alarm.
+#[derive(Debug)]
+pub struct Refusals {
+    total: AtomicU64,
+    burst: Budget<()>,
+}
+
+/// More refusals in a minute are an alarm: honest clients hardly ever see one.
+const BURST: u32 = 20;
+
+impl Default for Refusals {
+    fn default() -> Self {
+        Self { total: AtomicU64::new(0), burst: Budget::new(BURST, Duration::from_mins(1)) }
+    }
+}
+
+impl Refusals {
+    /// Counts one, at `now` on a clock that never goes back.
+    pub fn count(&self, now: Duration) {
+        let total = self.total.fetch_add(1, Ordering::Relaxed) + 1;
+        if self.burst.spend((), now).is_err() {
+            tracing::error!(total, "alarm: a burst of refused requests");
+        }
+    }
+
+    /// How many since the start.
+    pub fn total(&self) -> u64 {
+        self.total.load(Ordering::Relaxed)
+    }
+}

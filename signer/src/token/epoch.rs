@@ -1,0 +1,270 @@
+//! A token epoch: from C_Initialize to C_Finalize, with all sessions and handles in between.
+//!
+//! Handles and sessions of one epoch mean something else in the next, so both live here and die
+//! together.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
+
+use chancery_shared::id::KeyId;
+use chancery_shared::wire::algorithm::SignatureAlgorithm;
+use cryptoki::context::Pkcs11;
+use cryptoki::error::Error as Cryptoki;
+use cryptoki::mechanism::Mechanism;
+use cryptoki::object::{Attribute, AttributeType, KeyType, ObjectClass, ObjectHandle};
+use cryptoki::session::Session;
+use cryptoki::slot::Slot;
+
+use super::error::CkrName;
+use super::mechanism;
+use super::open::{Access, LoggedIn, OpenLock, Pin, Selector, failed, finalise, log_in};
+use super::protocol::{Facts, OpenFailure};
+
+/// Label and `CKA_ID` of the key whose signature is the token's health; never a CA's.
+pub(super) const CANARY: &[u8] = b"chancery-canary";
+/// Label and `CKA_ID` of the AES key that seals data keys.
+pub(super) const SEAL: &[u8] = b"chancery-seal";
+
+/// An open token. Dropped only through [`Epoch::end`].
+pub(super) struct Epoch {
+    number: u64,
+    /// One for each signing thread; `None` until it is needed, and after a failure.
+    sessions: Vec<Mutex<Option<Session>>>,
+    /// Logged in once; while it is open the others are too. Never used for anything else.
+    _anchor: Mutex<Session>,
+    keys: RwLock<Keys>,
+    canary: ObjectHandle,
+    seal: Option<ObjectHandle>,
+    slot: Slot,
+    facts: Facts,
+    pkcs11: Pkcs11,
+}
+
+/// Handles by `CKA_ID`, as far as they were asked for.
+#[derive(Default)]
+struct Keys {
+    found: HashMap<KeyId, FoundKey>,
+    /// Searched for twice and not there: not searched for again in this epoch.
+    gone: HashSet<KeyId>,
+}
+
+/// A private key on the token.
+#[derive(Clone, Copy)]
+struct FoundKey {
+    handle: ObjectHandle,
+    key_type: Option<KeyType>,
+}
+
+/// Why an operation failed.
+pub(super) enum Fault {
+    /// A call to the module failed.
+    Call(Cryptoki),
+    /// The object is not on the token, as far as this epoch sees.
+    NotFound,
+    /// As above, and a new epoch did not help.
+    Gone,
+    /// The key makes no such signatures.
+    WrongAlgorithm,
+}
+
+impl From<Cryptoki> for Fault {
+    fn from(error: Cryptoki) -> Self {
+        Self::Call(error)
+    }
+}
+
+/// What every epoch of a worker is opened with.
+pub(super) struct Opening {
+    pub(super) pkcs11: Pkcs11,
+    pub(super) selector: Selector,
+    pub(super) lock: OpenLock,
+    pub(super) threads: usize,
+}
+
+impl Epoch {
+    /// Opens the token, finds canary and seal key, and signs with the canary once.
+    pub(super) fn open(with: &Opening, pin: &Pin, number: u64) -> Result<Self, OpenFailure> {
+        let LoggedIn { anchor, slot, facts } =
+            log_in(&with.pkcs11, &with.selector, pin, Access::ReadOnly, &with.lock)?;
+        match fixed_keys(&anchor) {
+            Ok((canary, seal)) => Ok(Self {
+                number,
+                sessions: (0..with.threads).map(|_| Mutex::new(None)).collect(),
+                _anchor: Mutex::new(anchor),
+                keys: RwLock::default(),
+                canary,
+                seal,
+                slot,
+                facts,
+                pkcs11: with.pkcs11.clone(),
+            }),
+            Err(failure) => {
+                drop(anchor);
+                finalise(&with.pkcs11);
+                Err(failure)
+            }
+        }
+    }
+
+    /// Ends the epoch. By value: no one can be inside it any more.
+    pub(super) fn end(self) {
+        let Self { sessions, _anchor: anchor, pkcs11, .. } = self;
+        drop(sessions);
+        drop(anchor);
+        finalise(&pkcs11);
+    }
+
+    /// Counts the epochs of this worker from 1.
+    pub(super) fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// What the token said of itself.
+    pub(super) fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    /// Signs `data` with the key of this id.
+    pub(super) fn sign(
+        &self,
+        thread: usize,
+        key_id: KeyId,
+        algorithm: SignatureAlgorithm,
+        data: &[u8],
+    ) -> Result<Vec<u8>, Fault> {
+        let mut session = self.session(thread)?;
+        let session = open_session(&mut session, &self.pkcs11, self.slot)?;
+        let key = self.key(session, key_id)?;
+        if key.key_type.is_some_and(|is| is != mechanism::key_type(algorithm)) {
+            return Err(Fault::WrongAlgorithm);
+        }
+        Ok(session.sign(&mechanism::mechanism(algorithm), key.handle, data)?)
+    }
+
+    /// Signs with the canary key.
+    pub(super) fn canary(&self, thread: usize) -> Result<(), Fault> {
+        let mut session = self.session(thread)?;
+        let session = open_session(&mut session, &self.pkcs11, self.slot)?;
+        sign_canary(session, self.canary)?;
+        Ok(())
+    }
+
+    /// Whether the token signs at all, tried in a session of its own.
+    pub(super) fn canary_signs(&self) -> bool {
+        self.pkcs11
+            .open_ro_session(self.slot)
+            .is_ok_and(|session| sign_canary(&session, self.canary).is_ok())
+    }
+
+    /// Encrypts under the seal key.
+    pub(super) fn encrypt(
+        &self,
+        thread: usize,
+        mechanism: &Mechanism<'_>,
+        plain: &[u8],
+    ) -> Result<Vec<u8>, Fault> {
+        let mut session = self.session(thread)?;
+        let session = open_session(&mut session, &self.pkcs11, self.slot)?;
+        Ok(session.encrypt(mechanism, self.seal.ok_or(Fault::Gone)?, plain)?)
+    }
+
+    /// Decrypts under the seal key.
+    pub(super) fn decrypt(
+        &self,
+        thread: usize,
+        mechanism: &Mechanism<'_>,
+        sealed: &[u8],
+    ) -> Result<Vec<u8>, Fault> {
+        let mut session = self.session(thread)?;
+        let session = open_session(&mut session, &self.pkcs11, self.slot)?;
+        Ok(session.decrypt(mechanism, self.seal.ok_or(Fault::Gone)?, sealed)?)
+    }
+
+    /// Closes a thread's session: after a failure it may hold an operation that never ends.
+    pub(super) fn drop_session(&self, thread: usize) {
+        if let Ok(mut session) = self.session(thread) {
+            *session = None;
+        }
+    }
+
+    /// Forgets the key's handle, so that the next request searches for it.
+    pub(super) fn forget(&self, key_id: KeyId) {
+        write(&self.keys).found.remove(&key_id);
+    }
+
+    /// Remembers that the key is not on the token.
+    pub(super) fn is_gone(&self, key_id: KeyId) {
+        write(&self.keys).gone.insert(key_id);
+    }
+
+    fn session(&self, thread: usize) -> Result<MutexGuard<'_, Option<Session>>, Fault> {
+        // Each thread has one of its own, so no one waits here.
+        let session = self.sessions.get(thread).ok_or(Fault::Gone)?;
+        Ok(session.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn key(&self, session: &Session, key_id: KeyId) -> Result<FoundKey, Fault> {
+        {
+            let keys = self.keys.read().unwrap_or_else(PoisonError::into_inner);
+            if let Some(key) = keys.found.get(&key_id) {
+                return Ok(*key);
+            }
+            if keys.gone.contains(&key_id) {
+                return Err(Fault::Gone);
+            }
+        }
+        let handle =
+            find(session, ObjectClass::PRIVATE_KEY, key_id.as_bytes())?.ok_or(Fault::NotFound)?;
+        let key_type = session
+            .get_attributes(handle, &[AttributeType::KeyType])?
+            .into_iter()
+            .find_map(|attribute| match attribute {
+                Attribute::KeyType(key_type) => Some(key_type),
+                _ => None,
+            });
+        let key = FoundKey { handle, key_type };
+        write(&self.keys).found.insert(key_id, key);
+        Ok(key)
+    }
+}
+
+/// The first object of this class with this `CKA_ID`.
+pub(super) fn find(
+    session: &Session,
+    class: ObjectClass,
+    id: &[u8],
+) -> Result<Option<ObjectHandle>, Cryptoki> {
+    let template = [Attribute::Class(class), Attribute::Token(true), Attribute::Id(id.to_vec())];
+    // The search ends here: an open one would block every other call of the session.
+    Ok(session.find_objects(&template)?.into_iter().next())
+}
+
+fn fixed_keys(session: &Session) -> Result<(ObjectHandle, Option<ObjectHandle>), OpenFailure> {
+    let canary = find(session, ObjectClass::PRIVATE_KEY, CANARY)
+        .map_err(failed)?
+        .ok_or(OpenFailure::NoCanary)?;
+    let seal = find(session, ObjectClass::SECRET_KEY, SEAL).map_err(failed)?;
+    sign_canary(session, canary)
+        .map_err(|error| OpenFailure::CanaryFails { ckr: CkrName::of(&error) })?;
+    Ok((canary, seal))
+}
+
+/// 32 fixed bytes stand for the digest: no certificate has it.
+pub(super) fn sign_canary(session: &Session, canary: ObjectHandle) -> Result<(), Cryptoki> {
+    session.sign(&Mechanism::Ecdsa, canary, &[0xca; 32]).map(drop)
+}
+
+fn open_session<'a>(
+    session: &'a mut Option<Session>,
+    pkcs11: &Pkcs11,
+    slot: Slot,
+) -> Result<&'a Session, Cryptoki> {
+    match session {
+        Some(session) => Ok(session),
+        none => Ok(none.insert(pkcs11.open_ro_session(slot)?)),
+    }
+}
+
+fn write(keys: &RwLock<Keys>) -> std::sync::RwLockWriteGuard<'_, Keys> {
+    keys.write().unwrap_or_else(PoisonError::into_inner)
+}

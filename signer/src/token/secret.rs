@@ -1,0 +1,71 @@
+//! Bytes that no log, no swap and no freed memory may hold: PINs and data keys.
+
+use std::fmt;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use region::LockGuard;
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use zeroize::Zeroizing;
+
+/// A PIN or a data key. Locked in memory where the system allows it, wiped when dropped.
+pub struct Secret {
+    // Wiped first, unlocked after: fields are dropped in this order.
+    bytes: Zeroizing<Vec<u8>>,
+    _locked: Option<LockGuard>,
+}
+
+impl Secret {
+    /// Takes the bytes over. They never move again, so no copy stays behind.
+    #[must_use]
+    pub fn new(bytes: Vec<u8>) -> Self {
+        let bytes = Zeroizing::new(bytes);
+        // Over the limit of locked memory a PIN still has to work: it is wiped all the same.
+        let locked = region::lock(bytes.as_ptr(), bytes.len()).ok();
+        Self { bytes, _locked: locked }
+    }
+
+    /// The secret itself. Call it only where it is handed to the token or the caller.
+    #[must_use]
+    pub fn expose(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret(..)")
+    }
+}
+
+impl Serialize for Secret {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&Zeroizing::new(STANDARD.encode(&*self.bytes)))
+    }
+}
+
+impl<'de> Deserialize<'de> for Secret {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        // Base64 needs no escapes, so this borrows from the frame and copies nothing.
+        let text = <&str>::deserialize(deserializer)?;
+        // The error must not quote a secret that is not base64.
+        let bytes = STANDARD.decode(text).map_err(|_| D::Error::custom("not base64"))?;
+        Ok(Self::new(bytes))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_crosses_the_socket_and_is_never_printed() {
+        let json = serde_json::to_string(&Secret::new(b"1234".to_vec())).unwrap();
+
+        let back: Secret = serde_json::from_str(&json).unwrap();
+
+        assert_eq!(back.expose(), b"1234");
+        assert_eq!(format!("{back:?}"), "Secret(..)");
+    }
+}

@@ -1,0 +1,366 @@
+//! While a signing worker serves: requests in, answers out, deadlines, the canary.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use chancery_shared::frame::{encode, read_frame};
+use chancery_shared::wire::v1::TokenState;
+use tokio::io::{AsyncWriteExt as _, BufReader};
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::process::Child;
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::{Instant, sleep_until, timeout};
+use zeroize::Zeroizing;
+
+use super::error::TokenError;
+use super::job::{Job, Message};
+use super::pin::PinSource;
+use super::protocol::{CallFailure, CallOf, FromSigningWorker, LostReason, Operation, Output};
+use super::signing_worker;
+use super::status::add;
+use super::supervisor::{OpenWorker, Stopped, Supervisor};
+use super::worker_process::{WorkerProcess, kill};
+
+/// Calls in the worker at once; less than its queue, so that it never blocks on reading.
+const IN_FLIGHT: usize = signing_worker::QUEUE / 2;
+/// How long the token may be silent before it is asked for a sign of life.
+const CANARY_EVERY: Duration = Duration::from_secs(2);
+/// A worker that has served so long was a good one.
+const GOOD: Duration = Duration::from_secs(10);
+
+/// How serving ended.
+pub(super) enum Served {
+    /// The worker is gone; what it had is waiting again or answered.
+    Lost,
+    /// As told; the worker has ended in order.
+    Stopped(Stopped),
+}
+
+/// Serves with this worker until it is lost or the supervisor is told to stop.
+pub(super) async fn serve(supervisor: &mut Supervisor, worker: OpenWorker) -> Served {
+    let OpenWorker { process: WorkerProcess { child, socket }, opened, pin_source } = worker;
+    let (read, write) = socket.into_split();
+    let (sender, replies) = mpsc::channel(IN_FLIGHT);
+    let reader = tokio::spawn(read_replies(read, sender, supervisor.config.deadline));
+    supervisor.stand(TokenState::Ok, "");
+    supervisor.status.set(|standing| {
+        standing.worker_pid = child.id();
+        standing.facts = opened.facts;
+        standing.sandbox = Some(opened.sandbox);
+    });
+    let mut serving = Serving {
+        supervisor,
+        child,
+        write,
+        in_flight: BTreeMap::new(),
+        next_id: 0,
+        alive_at: Instant::now(),
+        stopping: None,
+    };
+    let began = Instant::now();
+    let end = serving.until_ended(replies).await;
+    let served = match end {
+        End::Stopping => serving.drain().await,
+        End::Lost(why) => {
+            if began.elapsed() >= GOOD {
+                serving.supervisor.backoff.reset();
+            }
+            serving.lost(why, pin_source).await
+        }
+    };
+    reader.abort();
+    served
+}
+
+/// The state of one worker's service.
+struct Serving<'a> {
+    supervisor: &'a mut Supervisor,
+    child: Child,
+    write: OwnedWriteHalf,
+    /// By id, so the first is the oldest.
+    in_flight: BTreeMap<u64, InFlight>,
+    next_id: u64,
+    /// When the token last gave a signature.
+    alive_at: Instant,
+    stopping: Option<Stopped>,
+}
+
+struct InFlight {
+    asked: Asked,
+    deadline: Instant,
+}
+
+/// Who waits for a call's answer.
+enum Asked {
+    Job(Job),
+    Canary,
+    NewEpoch(Vec<oneshot::Sender<()>>),
+    ForgetPin,
+}
+
+enum End {
+    /// Everything is answered and the supervisor wants to stop.
+    Stopping,
+    Lost(Loss),
+}
+
+/// How a worker was lost.
+enum Loss {
+    Said(LostReason),
+    Ended,
+    Hung,
+    CanaryRefused,
+}
+
+impl Serving<'_> {
+    async fn until_ended(&mut self, mut replies: mpsc::Receiver<FromSigningWorker>) -> End {
+        loop {
+            if let Err(loss) = self.dispatch().await {
+                return End::Lost(loss);
+            }
+            if self.stopping.is_some() && self.in_flight.is_empty() {
+                return End::Stopping;
+            }
+            let (deadline, canary, expiry) =
+                (self.deadline(), self.canary_due(), self.supervisor.next_expiry());
+            let lost = tokio::select! {
+                reply = replies.recv() => match reply {
+                    Some(reply) => self.replied(reply, &mut replies),
+                    None => Some(Loss::Ended),
+                },
+                message = self.supervisor.inbox.recv(), if self.stopping.is_none() => {
+                    self.told(message);
+                    None
+                }
+                () = sleep_until(deadline) => Some(Loss::Hung),
+                // Dispatched above, when the loop comes round.
+                () = sleep_until(canary) => None,
+                () = sleep_until(expiry) => {
+                    self.supervisor.expire();
+                    None
+                }
+            };
+            if let Some(loss) = lost {
+                return End::Lost(loss);
+            }
+        }
+    }
+
+    /// Takes this message and what has arrived meanwhile.
+    fn told(&mut self, message: Option<Message>) {
+        let mut next = message;
+        loop {
+            match next {
+                Some(Message::Job(job)) => self.supervisor.waiting.push_back(job),
+                Some(Message::NewEpoch(done)) => self.supervisor.epochs_wanted.push(done),
+                Some(Message::PinRefusedElsewhere) => self.forget_pin(),
+                Some(Message::ClearPinRefusal) => self.supervisor.clear_pin_refusal(),
+                Some(Message::Stop(done)) => self.stopping = Some(Stopped(Some(done))),
+                None => self.stopping = Some(Stopped(None)),
+            }
+            if self.stopping.is_some() {
+                return;
+            }
+            match self.supervisor.inbox.try_recv() {
+                Ok(message) => next = Some(message),
+                Err(mpsc::error::TryRecvError::Empty) => return,
+                Err(mpsc::error::TryRecvError::Disconnected) => next = None,
+            }
+        }
+    }
+
+    /// Takes this reply and what has arrived meanwhile.
+    fn replied(
+        &mut self,
+        reply: FromSigningWorker,
+        replies: &mut mpsc::Receiver<FromSigningWorker>,
+    ) -> Option<Loss> {
+        let mut next = Some(reply);
+        while let Some(reply) = next {
+            match reply {
+                FromSigningWorker::Answer { id, result, failures } => {
+                    self.supervisor.status.count(&failures);
+                    if let Some(loss) = self.answered(id, result) {
+                        return Some(loss);
+                    }
+                }
+                FromSigningWorker::EpochBegun => add(&self.supervisor.status.epochs, 1),
+                FromSigningWorker::Lost { why, failures } => {
+                    self.supervisor.status.count(&failures);
+                    return Some(Loss::Said(why));
+                }
+                FromSigningWorker::Opened(_) => return Some(Loss::Ended),
+            }
+            next = replies.try_recv().ok();
+        }
+        None
+    }
+
+    fn answered(&mut self, id: u64, result: Result<Output, CallFailure>) -> Option<Loss> {
+        let InFlight { asked, .. } = self.in_flight.remove(&id)?;
+        let status = &self.supervisor.status;
+        match asked {
+            Asked::Job(job) => {
+                if result.is_ok() {
+                    self.alive_at = Instant::now();
+                }
+                if matches!(result, Ok(Output::Signature(_))) {
+                    add(&status.signatures, 1);
+                }
+                job.answer(result.map_err(TokenError::from));
+            }
+            Asked::Canary if result.is_ok() => {
+                self.alive_at = Instant::now();
+                add(&status.canary_signatures, 1);
+            }
+            Asked::Canary => return Some(Loss::CanaryRefused),
+            Asked::NewEpoch(waiting) => {
+                for done in waiting {
+                    let _ = done.send(());
+                }
+            }
+            Asked::ForgetPin => {}
+        }
+        None
+    }
+
+    /// Sends what may be sent, in one write.
+    async fn dispatch(&mut self) -> Result<(), Loss> {
+        let mut frames = Zeroizing::new(Vec::new());
+        if !self.supervisor.epochs_wanted.is_empty() {
+            let waiting = std::mem::take(&mut self.supervisor.epochs_wanted);
+            self.send(&mut frames, &Operation::NewEpoch, Asked::NewEpoch(waiting));
+        }
+        while self.in_flight.len() < IN_FLIGHT {
+            let Some(job) = self.supervisor.waiting.pop_front() else { break };
+            if job.is_abandoned() {
+                continue;
+            }
+            let id = self.next_id();
+            match frame(id, &job.operation) {
+                Some(frame) => {
+                    frames.extend_from_slice(&frame);
+                    self.track(id, Asked::Job(job));
+                }
+                // Longer than a frame may be: nothing that a token is asked to sign is.
+                None => job.answer(Err(TokenError::WrongAlgorithm)),
+            }
+        }
+        let canary_out = self.in_flight.values().any(|call| matches!(call.asked, Asked::Canary));
+        if !canary_out && self.alive_at.elapsed() >= CANARY_EVERY {
+            self.send(&mut frames, &Operation::Canary, Asked::Canary);
+        }
+        if frames.is_empty() {
+            return Ok(());
+        }
+        // A worker that does not read hangs like one that does not answer.
+        match timeout(self.supervisor.config.deadline, self.write.write_all(&frames)).await {
+            Ok(Ok(())) => Ok(()),
+            Ok(Err(_)) => Err(Loss::Ended),
+            Err(_) => Err(Loss::Hung),
+        }
+    }
+
+    fn forget_pin(&mut self) {
+        let id = self.next_id();
+        self.track(id, Asked::ForgetPin);
+        // Too small to block, and lost only with the worker that would have to forget.
+        if let Some(frame) = frame(id, &Operation::ForgetPin) {
+            let _ = self.write.try_write(&frame);
+        }
+    }
+
+    fn send(&mut self, frames: &mut Vec<u8>, operation: &Operation, asked: Asked) {
+        let id = self.next_id();
+        if let Some(frame) = frame(id, operation) {
+            frames.extend_from_slice(&frame);
+            self.track(id, asked);
+        }
+    }
+
+    fn next_id(&mut self) -> u64 {
+        self.next_id += 1;
+        self.next_id
+    }
+
+    fn track(&mut self, id: u64, asked: Asked) {
+        let deadline = Instant::now() + self.supervisor.config.deadline;
+        self.in_flight.insert(id, InFlight { asked, deadline });
+    }
+
+    fn deadline(&self) -> Instant {
+        let far = Instant::now() + Duration::from_secs(3600);
+        self.in_flight.first_key_value().map_or(far, |(_, call)| call.deadline)
+    }
+
+    fn canary_due(&self) -> Instant {
+        let canary_out = self.in_flight.values().any(|call| matches!(call.asked, Asked::Canary));
+        self.alive_at + if canary_out { Duration::from_secs(3600) } else { CANARY_EVERY }
+    }
+
+    /// The worker is gone: kills what is left of it, and lets its requests wait for the next one.
+    async fn lost(mut self, loss: Loss, pin_source: PinSource) -> Served {
+        kill(&mut self.child).await;
+        for (_, InFlight { asked, .. }) in std::mem::take(&mut self.in_flight).into_iter().rev() {
+            match asked {
+                Asked::Job(job) if job.was_lost => job.answer(Err(TokenError::Unavailable)),
+                Asked::Job(mut job) => {
+                    // Once more, with the same intent: no signature of it has left.
+                    job.was_lost = true;
+                    self.supervisor.waiting.push_front(job);
+                }
+                Asked::NewEpoch(waiting) => self.supervisor.epochs_wanted.extend(waiting),
+                Asked::Canary | Asked::ForgetPin => {}
+            }
+        }
+        let message = match &loss {
+            Loss::Said(LostReason::Reopen(failure)) => {
+                format!("the token could not be opened again: {failure}")
+            }
+            Loss::Said(reason) => reason.to_string(),
+            Loss::Ended => "the signing worker ended".to_owned(),
+            Loss::Hung => "the signing worker did not answer in time".to_owned(),
+            Loss::CanaryRefused => "the token refused to sign with its canary key".to_owned(),
+        };
+        self.supervisor.stand(TokenState::Recovering, &message);
+        if let Loss::Said(LostReason::Reopen(failure)) = loss
+            && failure.is_about_the_pin()
+        {
+            self.supervisor.not_open(failure, pin_source);
+        }
+        match self.stopping {
+            Some(stopped) => Served::Stopped(stopped),
+            None => Served::Lost,
+        }
+    }
+
+    /// Ends a worker that has nothing to do: it sees the end of its socket and leaves in order.
+    async fn drain(mut self) -> Served {
+        let _ = self.write.shutdown().await;
+        if timeout(self.supervisor.config.deadline, self.child.wait()).await.is_err() {
+            kill(&mut self.child).await;
+        }
+        Served::Stopped(self.stopping.unwrap_or(Stopped(None)))
+    }
+}
+
+fn frame(id: u64, operation: &Operation) -> Option<Zeroizing<Vec<u8>>> {
+    let json = Zeroizing::new(serde_json::to_vec(&CallOf { id, operation }).ok()?);
+    encode(&json).ok().map(Zeroizing::new)
+}
+
+/// Reads until the worker ends or says what can't be understood.
+async fn read_replies(
+    read: OwnedReadHalf,
+    replies: mpsc::Sender<FromSigningWorker>,
+    within: Duration,
+) {
+    let mut read = BufReader::new(read);
+    while let Ok(Some(frame)) = read_frame(&mut read, within).await {
+        let frame = Zeroizing::new(frame);
+        let Ok(reply) = serde_json::from_slice(&frame) else { return };
+        if replies.send(reply).await.is_err() {
+            return;
+        }
+    }
+}

@@ -1,0 +1,284 @@
+//! The supervisor of one token: keeps a signing worker alive and its requests answered.
+//!
+//! One task owns everything: the queue, the worker, the state. While there is no worker it opens
+//! one, waits longer after each failure, and holds or refuses requests by the token's state.
+
+use std::collections::VecDeque;
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use chancery_shared::wire::v1::TokenState;
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::{Instant, interval, sleep_until};
+use tracing::{error, info, warn};
+
+use super::backoff::{Backoff, jitter};
+use super::config::TokenConfig;
+use super::error::TokenError;
+use super::job::{Job, Message};
+use super::pin::{PinError, PinFile, PinSource};
+use super::protocol::{FromSigningWorker, OpenFailure, Opened, StartSigning};
+use super::serving::Served;
+use super::status::{Standing, Status, add};
+use super::worker::SIGNING_WORKER;
+use super::worker_process::{ProcessError, WorkerProcess, open};
+use super::{copies, serving};
+
+/// How often a refused PIN's file is looked at.
+const PIN_WATCH: Duration = Duration::from_millis(500);
+
+/// Owned by its task.
+pub(super) struct Supervisor {
+    pub(super) config: Arc<TokenConfig>,
+    pub(super) status: Arc<Status>,
+    pub(super) pin: PinFile,
+    pub(super) inbox: mpsc::UnboundedReceiver<Message>,
+    /// Requests that no worker has yet.
+    pub(super) waiting: VecDeque<Job>,
+    /// Who waits for the token to be opened again.
+    pub(super) epochs_wanted: Vec<oneshot::Sender<()>>,
+    pub(super) backoff: Backoff,
+}
+
+/// A worker that has opened the token.
+pub(super) struct OpenWorker {
+    pub(super) process: WorkerProcess,
+    pub(super) opened: Opened,
+    /// Where its PIN came from, should the token refuse it later.
+    pub(super) pin_source: PinSource,
+}
+
+/// Why the supervisor goes no further.
+pub(super) struct Stopped(pub(super) Option<oneshot::Sender<()>>);
+
+impl Supervisor {
+    /// Runs until it is told to stop or no one holds the token any more.
+    pub(super) async fn run(mut self) {
+        let Stopped(done) = self.until_stopped().await;
+        self.fail_waiting(&TokenError::Unavailable);
+        self.stand(TokenState::Absent, "the signer is stopping");
+        if let Some(done) = done {
+            let _ = done.send(());
+        }
+    }
+
+    async fn until_stopped(&mut self) -> Stopped {
+        loop {
+            match self.open().await {
+                Ok(Some(worker)) => match serving::serve(self, worker).await {
+                    Served::Lost => {}
+                    Served::Stopped(stopped) => return stopped,
+                },
+                Ok(None) => {}
+                Err(stopped) => return stopped,
+            }
+            if let Err(stopped) = self.pause().await {
+                return stopped;
+            }
+        }
+    }
+
+    /// Starts a worker and waits until it has opened the token; `None` where it did not.
+    async fn open(&mut self) -> Result<Option<OpenWorker>, Stopped> {
+        let (pin, pin_source) = match self.pin.read() {
+            Ok(pin) => pin,
+            Err(refused @ PinError::Refused) => {
+                self.down(TokenState::PinRefused, &refused.to_string());
+                return Ok(None);
+            }
+            Err(other) => {
+                self.down(TokenState::Absent, &other.to_string());
+                return Ok(None);
+            }
+        };
+        add(&self.status.workers_started, 1);
+        let config = Arc::clone(&self.config);
+        let mut opening = pin!(async move {
+            restore_token_file(&config).await;
+            let mut process = WorkerProcess::start(&config, SIGNING_WORKER)?;
+            let first = StartSigning { open: open(&config, pin), threads: threads(&config) };
+            let answer = process.greet::<FromSigningWorker>(&first, config.deadline).await?;
+            Ok((process, answer))
+        });
+        let result = loop {
+            let expiry = self.next_expiry();
+            tokio::select! {
+                result = &mut opening => break result,
+                message = self.inbox.recv() => self.hold(message)?,
+                () = sleep_until(expiry) => self.expire(),
+            }
+        };
+        match result {
+            Ok((process, FromSigningWorker::Opened(Ok(opened)))) => {
+                add(&self.status.epochs, 1);
+                Ok(Some(OpenWorker { process, opened, pin_source }))
+            }
+            Ok((process, FromSigningWorker::Opened(Err(failure)))) => {
+                process.kill().await;
+                self.not_open(failure, pin_source);
+                Ok(None)
+            }
+            Ok((process, _)) => {
+                process.kill().await;
+                self.stand(TokenState::Recovering, &ProcessError::Ended.to_string());
+                Ok(None)
+            }
+            Err(failure @ ProcessError::Start(_)) => {
+                self.down(TokenState::Absent, &failure.to_string());
+                Ok(None)
+            }
+            Err(failure @ (ProcessError::Ended | ProcessError::TooSlow)) => {
+                self.stand(TokenState::Recovering, &failure.to_string());
+                Ok(None)
+            }
+        }
+    }
+
+    /// Takes note of why the token could not be opened.
+    pub(super) fn not_open(&mut self, failure: OpenFailure, pin_source: PinSource) {
+        let message = failure.to_string();
+        match failure {
+            OpenFailure::PinRefused { ckr } => {
+                self.status.count(std::slice::from_ref(&ckr));
+                if let Err(source) = self.pin.remember(pin_source, ckr) {
+                    error!(token = self.config.name, error = %source, "the PIN's refusal could not be written down");
+                }
+                self.down(TokenState::PinRefused, &message);
+            }
+            OpenFailure::PinForgotten => self.down(TokenState::PinRefused, &message),
+            OpenFailure::Call { ckr } => {
+                self.status.count(&[ckr]);
+                self.down(TokenState::Absent, &message);
+            }
+            _ => self.down(TokenState::Absent, &message),
+        }
+    }
+
+    /// Waits before the next worker is started; after a refused PIN until there is a reason.
+    async fn pause(&mut self) -> Result<(), Stopped> {
+        let until = Instant::now() + self.backoff.next(jitter());
+        let mut watch = interval(PIN_WATCH);
+        loop {
+            let refused = self.status.state() == TokenState::PinRefused;
+            let expiry = self.next_expiry();
+            tokio::select! {
+                () = sleep_until(until), if !refused => return Ok(()),
+                _ = watch.tick(), if refused => {
+                    if !self.pin.is_refused_now() {
+                        return Ok(());
+                    }
+                }
+                message = self.inbox.recv() => self.hold(message)?,
+                () = sleep_until(expiry) => self.expire(),
+            }
+        }
+    }
+
+    /// Takes a message while no worker serves.
+    fn hold(&mut self, message: Option<Message>) -> Result<(), Stopped> {
+        match message {
+            Some(Message::Job(job)) => match self.status.state() {
+                TokenState::Ok | TokenState::Recovering => self.waiting.push_back(job),
+                TokenState::PinRefused => job.answer(Err(TokenError::PinRefused)),
+                TokenState::Absent => job.answer(Err(TokenError::Unavailable)),
+            },
+            Some(Message::NewEpoch(done)) => match self.status.state() {
+                TokenState::Ok | TokenState::Recovering => self.epochs_wanted.push(done),
+                // The next worker begins with a new epoch anyway.
+                TokenState::PinRefused | TokenState::Absent => {
+                    let _ = done.send(());
+                }
+            },
+            Some(Message::PinRefusedElsewhere) => {}
+            Some(Message::ClearPinRefusal) => self.clear_pin_refusal(),
+            Some(Message::Stop(done)) => return Err(Stopped(Some(done))),
+            None => return Err(Stopped(None)),
+        }
+        Ok(())
+    }
+
+    pub(super) fn clear_pin_refusal(&self) {
+        if let Err(source) = self.pin.forget() {
+            error!(token = self.config.name, error = %source, "the PIN's refusal could not be cleared");
+        }
+    }
+
+    /// The token does not sign and will not soon: nobody is kept waiting.
+    fn down(&mut self, state: TokenState, message: &str) {
+        self.stand(state, message);
+        let error = match state {
+            TokenState::PinRefused => TokenError::PinRefused,
+            TokenState::Ok | TokenState::Recovering | TokenState::Absent => TokenError::Unavailable,
+        };
+        self.fail_waiting(&error);
+    }
+
+    /// Says how the token is, and logs it once.
+    pub(super) fn stand(&self, state: TokenState, message: &str) {
+        let before = self.status.standing();
+        if before.state != state || before.message != message {
+            let token = self.config.name.as_str();
+            match state {
+                TokenState::Ok => info!(token, "the token signs"),
+                TokenState::Recovering => warn!(token, reason = message, "the token recovers"),
+                TokenState::PinRefused => error!(token, reason = message, "the PIN is refused"),
+                TokenState::Absent => error!(token, reason = message, "the token is absent"),
+            }
+        }
+        self.status.set(|standing: &mut Standing| {
+            standing.state = state;
+            message.clone_into(&mut standing.message);
+            if state != TokenState::Ok {
+                standing.worker_pid = None;
+            }
+        });
+    }
+
+    fn fail_waiting(&mut self, error: &TokenError) {
+        for job in self.waiting.drain(..) {
+            job.answer(Err(error.clone()));
+        }
+        for done in self.epochs_wanted.drain(..) {
+            let _ = done.send(());
+        }
+    }
+
+    /// Answers what has waited too long.
+    pub(super) fn expire(&mut self) {
+        let now = Instant::now();
+        let (expired, still): (VecDeque<Job>, VecDeque<Job>) =
+            self.waiting.drain(..).partition(|job| job.expires <= now);
+        self.waiting = still;
+        for job in expired {
+            job.answer(Err(TokenError::DeadlineExceeded));
+        }
+    }
+
+    /// When `expire` has something to do; far away where nothing waits.
+    pub(super) fn next_expiry(&self) -> Instant {
+        let far = Instant::now() + Duration::from_secs(3600);
+        self.waiting.iter().map(|job| job.expires).min().unwrap_or(far)
+    }
+}
+
+/// Puts the token's main file back where a writer was killed while it rewrote it.
+async fn restore_token_file(config: &Arc<TokenConfig>) {
+    let config = Arc::clone(config);
+    let restored = tokio::task::spawn_blocking(move || {
+        copies::restore_when_idle(&config.folder, &config.own_state())
+            .map(|files| (files, config.name.clone()))
+    });
+    if let Ok(Ok((files, token))) = restored.await {
+        for file in files {
+            error!(token, file = %file.display(), "an empty token file was restored from its copy");
+        }
+    }
+}
+
+fn threads(config: &TokenConfig) -> usize {
+    config.threads.unwrap_or_else(|| {
+        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        cores.saturating_mul(4).clamp(2, 64)
+    })
+}
