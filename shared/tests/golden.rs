@@ -149,7 +149,8 @@ fn replies() -> Vec<(&'static str, Reply)> {
 }
 
 fn events() -> Vec<(&'static str, Event)> {
-    let key_event = KeyEvent { key_id: id(), reason: "the CA was deleted".into(), context: context() };
+    let key_event =
+        KeyEvent { key_id: id(), reason: "the CA was deleted".into(), context: context() };
     vec![
         (
             "intent",
