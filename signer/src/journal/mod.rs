@@ -6,4 +6,6 @@ pub struct Verified;
 #[derive(Debug)]
 pub struct VerifyError;
 /// Stand-in.
-pub fn verify(_: &std::path::Path) -> Result<Verified, VerifyError> { Ok(Verified) }
+pub fn verify(_: &std::path::Path) -> Result<Verified, VerifyError> {
+    Ok(Verified)
+}

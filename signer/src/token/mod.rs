@@ -2,5 +2,12 @@
 pub mod setup {
     //! Stand-in.
     /// Stand-in.
-    pub fn init_token(_: &std::path::Path, _: &str, _: &str, _: &str) -> Result<(), std::io::Error> { Ok(()) }
+    pub fn init_token(
+        _: &std::path::Path,
+        _: &str,
+        _: &str,
+        _: &str,
+    ) -> Result<(), std::io::Error> {
+        Ok(())
+    }
 }
