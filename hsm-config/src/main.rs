@@ -1,2 +1,138 @@
-//! Stub.
-fn main() {}
+//! `chancery-hsm`: what an operator does with token, journal and approvals.
+
+mod home;
+mod init;
+mod journal;
+mod operator;
+mod profile;
+mod secret_file;
+mod settings;
+mod token_setup;
+
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+use chancery_shared::id::ApprovalId;
+use chancery_shared::wire::operator::{Decision, Nothing, Request, TokenName};
+use clap::{Parser, Subcommand};
+
+use crate::home::Home;
+use crate::operator::OperatorSocket;
+
+/// The operator's tool of Chancery.
+#[derive(Debug, Parser)]
+#[command(name = "chancery-hsm", version, disable_help_subcommand = true)]
+struct Arguments {
+    /// Where configuration, token, journal and sockets are.
+    #[arg(long, global = true, env = "CHANCERY_HOME", default_value = "chancery-home")]
+    home: PathBuf,
+    /// Answers in JSON.
+    #[arg(long, global = true)]
+    json: bool,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Makes home, token, PINs and configuration; keeps whatever is there.
+    Init(init::Options),
+    /// Makes a token; `init` starts it with the module's environment and the PINs on its input.
+    #[command(hide = true)]
+    TokenSetup,
+    /// Works on the journal's files, also while the signer is stopped.
+    #[command(subcommand)]
+    Journal(JournalCommand),
+    /// How the signer is.
+    Status,
+    /// Which requests wait for a decision.
+    Pending,
+    /// Lets a waiting request pass; the signer does it at once.
+    Approve {
+        /// As `pending` shows it.
+        approval_id: ApprovalId,
+    },
+    /// Ends a waiting request.
+    Deny {
+        /// As `pending` shows it.
+        approval_id: ApprovalId,
+    },
+    /// Lets the signer sign again although entries that the API knows are missing.
+    AcceptJournal,
+    /// Takes the clock as it is now for right.
+    AcceptClock,
+    /// Tries the PIN of a token again, after it was put right.
+    ClearPinRefusal {
+        /// Its name in signer.toml.
+        token: String,
+    },
+}
+
+#[derive(Debug, Subcommand)]
+enum JournalCommand {
+    /// Checks every record: checksum, number, hash chain, and each serial number from its nonce.
+    Verify,
+}
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(code) => code,
+        Err(error) => {
+            let _ = writeln!(std::io::stderr(), "chancery-hsm: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run() -> anyhow::Result<ExitCode> {
+    let Arguments { home, json, command } = Arguments::parse();
+    if matches!(command, Command::TokenSetup) {
+        token_setup::run_child(std::io::stdin().lock())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let home = Home::at(&home).with_context(|| format!("the home {}", home.display()))?;
+    let request = match command {
+        Command::Init(options) => {
+            write(&init::init(&home, &options)?.to_string())?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        Command::TokenSetup => return Ok(ExitCode::SUCCESS),
+        Command::Journal(JournalCommand::Verify) => {
+            let verdict = journal::verify(&home.journal());
+            write(&if json { verdict.to_json() } else { verdict.to_string() })?;
+            return Ok(if verdict.is_sound() { ExitCode::SUCCESS } else { ExitCode::FAILURE });
+        }
+        Command::Status => Request::Status(Nothing {}),
+        Command::Pending => Request::Pending(Nothing {}),
+        Command::Approve { approval_id } => Request::Approve(Decision { approval_id }),
+        Command::Deny { approval_id } => Request::Deny(Decision { approval_id }),
+        Command::AcceptJournal => Request::AcceptJournal(Nothing {}),
+        Command::AcceptClock => Request::AcceptClock(Nothing {}),
+        Command::ClearPinRefusal { token } => Request::ClearPinRefusal(TokenName { token }),
+    };
+    let reply = OperatorSocket::connect(&home.operator_socket())?.ask(&request)?;
+    write(&if json { serde_json::to_string_pretty(&reply)? } else { operator::words(&reply) })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A reader that went away (`chancery-hsm status | head -1`) is no failure.
+fn write(text: &str) -> std::io::Result<()> {
+    match writeln!(std::io::stdout(), "{}", text.trim_end()) {
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        other => other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Arguments::command().debug_assert();
+    }
+}

@@ -1,0 +1,157 @@
+#!/usr/bin/env bash
+# Every check of Chancery, from nothing. `./test.sh NAME…` runs some parts only:
+#
+#   shell          the scripts of this project
+#   fmt            formatting
+#   clippy         lints, warnings as errors
+#   dependencies   no second crypto library
+#   build          all programs and tests
+#   unit           tests beside the code
+#   integration    tests of one crate on a real token and both databases
+#   doc            examples in the documentation, forgeries that must not compile
+#   system         both programs, a real token, both databases, real clients
+#
+# One build in the dev profile serves all of them. As root, the system tests run signer and API as
+# two different users; otherwise as one.
+set -euo pipefail
+
+cd "$(dirname "${BASH_SOURCE[0]}")"
+target=$(realpath -m "${CARGO_TARGET_DIR:-target}")
+PATH=$PATH:$HOME/.cargo/bin:/usr/sbin:/sbin
+scratch=''
+
+fail() {
+  printf 'test.sh: %s\n' "$*" >&2
+  exit 1
+}
+have() { command -v "$1" >/dev/null 2>&1; }
+
+# --- What the tests need ------------------------------------------------------------------------
+
+newest_postgres() { compgen -G '/usr/lib/postgresql/*/bin' | sort -V | tail -n 1; }
+
+install_missing() {
+  local missing=() pair
+  for pair in gcc:gcc softhsm2-util:softhsm2 openssl:openssl certtool:gnutls-bin curl:curl jq:jq \
+    python3:python3 shellcheck:shellcheck setpriv:util-linux; do
+    have "${pair%%:*}" || missing+=("${pair##*:}")
+  done
+  [[ -e /usr/include/stdio.h ]] || missing+=(libc6-dev)
+  python3 -c 'import ensurepip' 2>/dev/null || missing+=(python3-venv)
+  [[ -n $(newest_postgres) ]] || missing+=(postgresql)
+  have cargo || fail "Rust is needed: https://rustup.rs has it"
+  [[ ${#missing[@]} -eq 0 ]] && return
+  have apt-get || fail "install these first: ${missing[*]}"
+  local as_root=()
+  if [[ $EUID -ne 0 ]]; then as_root=(sudo); fi
+  "${as_root[@]}" apt-get update -qq
+  "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive \
+    apt-get install -qq -y --no-install-recommends "${missing[@]}" >/dev/null
+}
+
+# pkilint checks certificates against RFC 5280 with someone else's eyes.
+install_pkilint() {
+  local folder=$target/test-tools/pkilint-0.13.3
+  export CHANCERY_TEST_PKILINT=$folder/bin/lint_pkix_cert
+  [[ -x $CHANCERY_TEST_PKILINT ]] && return
+  rm -rf "$folder"
+  python3 -m venv "$folder"
+  "$folder/bin/pip" install --quiet --disable-pip-version-check pkilint==0.13.3
+}
+
+# One server for the whole run; each test makes a database of its own in it.
+start_postgres() {
+  [[ -z ${CHANCERY_TEST_POSTGRES:-} ]] || return 0
+  local bin port password as_postgres=()
+  bin=$(newest_postgres)
+  scratch=$(mktemp -d)
+  password=$(head -c 12 /dev/urandom | base64 | tr '+/' '-_')
+  port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+  printf '%s\n' "$password" >"$scratch/password"
+  if [[ $EUID -eq 0 ]]; then
+    # The server refuses to run as root.
+    chown -R postgres: "$scratch"
+    as_postgres=(runuser -u postgres --)
+  fi
+  "${as_postgres[@]}" "$bin/initdb" --pgdata "$scratch/data" --username postgres \
+    --auth scram-sha-256 --pwfile "$scratch/password" --no-sync >/dev/null
+  "${as_postgres[@]}" "$bin/pg_ctl" start --wait --silent --pgdata "$scratch/data" \
+    --log "$scratch/log" -o "-p $port -k $scratch -c listen_addresses=127.0.0.1 \
+      -c max_connections=300 -c fsync=off" </dev/null
+  stop_postgres=("${as_postgres[@]}" "$bin/pg_ctl" stop --silent --mode immediate
+    --pgdata "$scratch/data")
+  export CHANCERY_TEST_POSTGRES=postgres://postgres:$password@127.0.0.1:$port/postgres
+}
+
+clean_up() {
+  if [[ -n ${stop_postgres:-} ]]; then "${stop_postgres[@]}" || true; fi
+  if [[ -n $scratch ]]; then rm -rf "$scratch"; fi
+}
+
+# --- The parts ----------------------------------------------------------------------------------
+
+part_shell() { shellcheck run.sh test.sh .ci/run; }
+
+part_fmt() { cargo fmt --all --check; }
+
+part_clippy() { cargo clippy --quiet --workspace --all-targets --locked -- -D warnings; }
+
+part_dependencies() {
+  local name
+  for name in ring openssl-sys; do
+    if cargo tree --workspace --edges all --locked --invert "$name" 2>/dev/null | grep "^$name "; then
+      fail "$name is in the tree: aws-lc-rs is the one crypto library"
+    fi
+  done
+}
+
+# Every target, so that programs and tests share one set of features and nothing is built twice.
+part_build() { cargo build --quiet --workspace --all-targets --locked; }
+
+part_unit() { cargo test --quiet --workspace --locked --lib --bins; }
+
+part_doc() { cargo test --quiet --workspace --locked --doc; }
+
+part_integration() {
+  local files
+  mapfile -t files < <(compgen -G '*/tests/*.rs' | grep -v '^tests/' || true)
+  run_test_files "${files[@]}"
+}
+
+part_system() {
+  local files
+  mapfile -t files < <(compgen -G 'tests/tests/*.rs')
+  part_build || return
+  run_test_files "${files[@]}"
+}
+
+run_test_files() {
+  local file chosen=()
+  for file in "$@"; do chosen+=(--test "$(basename "$file" .rs)"); done
+  [[ ${#chosen[@]} -eq 0 ]] || cargo test --quiet --workspace --locked "${chosen[@]}"
+}
+
+all=(shell fmt dependencies clippy build unit integration doc system)
+
+main() {
+  local parts=("$@") part times=() began
+  [[ ${#parts[@]} -gt 0 ]] || parts=("${all[@]}")
+  for part in "${parts[@]}"; do
+    declare -F "part_$part" >/dev/null || fail "no part $part; there are: ${all[*]}"
+  done
+  trap clean_up EXIT
+  install_missing
+  for part in "${parts[@]}"; do
+    if [[ $part == unit || $part == integration || $part == system ]]; then
+      start_postgres
+      install_pkilint
+    fi
+    printf '== %s\n' "$part"
+    began=$SECONDS
+    "part_$part" || fail "$part failed after $((SECONDS - began)) s"
+    times+=("$part $((SECONDS - began)) s")
+  done
+  printf '%s\n' "== passed in $SECONDS s" "${times[@]}"
+}
+
+main "$@"
