@@ -153,8 +153,14 @@ fn create_token(home: &Home, module: &Path, options: &Options) -> Result<(), Ini
     fs::create_dir(&unfinished).map_err(file_error(&unfinished))?;
     let conf = home.signer().join("softhsm2.unfinished.conf");
     replace(&conf, &settings::softhsm2_conf(&unfinished))?;
-    let order = Order::new(module, &options.label, &security_officer_pin, &user_pin);
-    token_setup::in_child(&order, "SOFTHSM2_CONF", &conf)?;
+    let order = Order {
+        module: module.to_owned(),
+        label: options.label.clone(),
+        folder: unfinished.clone(),
+        state_folder: home.signer(),
+        environment: ("SOFTHSM2_CONF".into(), conf.clone()),
+    };
+    token_setup::make(order, &security_officer_pin, &user_pin)?;
     fs::remove_file(&conf).map_err(file_error(&conf))?;
     fs::rename(&unfinished, home.token()).map_err(file_error(&unfinished))?;
     sync(home, "signer")

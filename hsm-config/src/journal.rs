@@ -3,13 +3,16 @@
 use std::fmt;
 use std::path::Path;
 
-use chancery_signer::journal::{Verified, VerifyError};
+use chancery_signer::journal::{TornTail, Verified, VerifyError};
+use serde_json::json;
 
 /// What came of it.
 #[derive(Debug)]
 pub(crate) enum Verdict {
     /// Every record is as it was written.
     Sound(Verified),
+    /// The records are, but the end is torn: a write that was cut off, or a cut.
+    Torn(Verified),
     /// The first place where it is not.
     Broken(VerifyError),
 }
@@ -17,7 +20,8 @@ pub(crate) enum Verdict {
 /// Reads every segment in `folder`.
 pub(crate) fn verify(folder: &Path) -> Verdict {
     match chancery_signer::journal::verify(folder) {
-        Ok(verified) => Verdict::Sound(verified),
+        Ok(verified) if verified.torn.is_none() => Verdict::Sound(verified),
+        Ok(verified) => Verdict::Torn(verified),
         Err(error) => Verdict::Broken(error),
     }
 }
@@ -28,12 +32,55 @@ impl Verdict {
     }
 
     pub(crate) fn to_json(&self) -> String {
-        String::new()
+        let facts = match self {
+            Self::Sound(verified) | Self::Torn(verified) => json!({
+                "sound": self.is_sound(),
+                "signerId": verified.head.signer_id,
+                "seq": verified.head.seq,
+                "hash": verified.head.hash,
+                "segments": verified.segments,
+                "intents": verified.intents,
+                "signed": verified.signed,
+                "openIntents": verified.open_intents,
+                "torn": verified.torn.as_ref().map(words),
+            }),
+            Self::Broken(error) => json!({ "sound": false, "break": error.to_string() }),
+        };
+        facts.to_string()
     }
 }
 
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let verified = match self {
+            Self::Sound(verified) | Self::Torn(verified) => verified,
+            Self::Broken(error) => return write!(f, "the journal is broken: {error}"),
+        };
+        write!(
+            f,
+            "{} entries in {} segments, each as it was written: {} intents with serial numbers \
+             that their nonces give, {} signed, {} open\nhead: seq {}, hash {}",
+            verified.head.seq,
+            verified.segments,
+            verified.intents,
+            verified.signed,
+            verified.open_intents.len(),
+            verified.head.seq,
+            verified.head.hash,
+        )?;
+        if let Some(torn) = &verified.torn {
+            write!(
+                f,
+                "\nbut the end is torn: {}. If the signer runs, it may be writing: look \
+                 again. If not, its next start cuts the end off and says so in the journal",
+                words(torn),
+            )?;
+        }
         Ok(())
     }
+}
+
+fn words(torn: &TornTail) -> String {
+    let TornTail { file, position, bytes } = torn;
+    format!("{bytes} bytes of {} after byte {position} are no whole record", file.display())
 }

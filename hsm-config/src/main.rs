@@ -39,9 +39,6 @@ struct Arguments {
 enum Command {
     /// Makes home, token, PINs and configuration; keeps whatever is there.
     Init(init::Options),
-    /// Makes a token; `init` starts it with the module's environment and the PINs on its input.
-    #[command(hide = true)]
-    TokenSetup,
     /// Works on the journal's files, also while the signer is stopped.
     #[command(subcommand)]
     Journal(JournalCommand),
@@ -88,17 +85,12 @@ fn main() -> ExitCode {
 
 fn run() -> anyhow::Result<ExitCode> {
     let Arguments { home, json, command } = Arguments::parse();
-    if matches!(command, Command::TokenSetup) {
-        token_setup::run_child(std::io::stdin().lock())?;
-        return Ok(ExitCode::SUCCESS);
-    }
     let home = Home::at(&home).with_context(|| format!("the home {}", home.display()))?;
     let request = match command {
         Command::Init(options) => {
             write(&init::init(&home, &options)?.to_string())?;
             return Ok(ExitCode::SUCCESS);
         }
-        Command::TokenSetup => return Ok(ExitCode::SUCCESS),
         Command::Journal(JournalCommand::Verify) => {
             let verdict = journal::verify(&home.journal());
             write(&if json { verdict.to_json() } else { verdict.to_string() })?;

@@ -83,9 +83,8 @@ async fn perform(signer: &Signer, uid: u32, request: Request) -> Result<Reply, R
 }
 
 fn status(signer: &Signer) -> Status {
-    let tokens = signer.tokens.iter().map(|(name, token)| {
-        token.status(signer.keyring.keys_on(name))
-    });
+    let tokens =
+        signer.tokens.iter().map(|(name, token)| token.status(signer.keyring.keys_on(name)));
     Status {
         signer_id: signer.journal.signer_id(),
         boot_id: signer.boot_id.clone(),

@@ -157,15 +157,19 @@ impl Signer {
 #[derive(Debug)]
 pub struct Refusals {
     total: AtomicU64,
-    burst: Budget<()>,
+    calm: Budget<()>,
+    alarms: Budget<()>,
 }
 
 /// More refusals in a minute are an alarm: honest clients hardly ever see one.
-const BURST: u32 = 20;
+const CALM: u32 = 20;
+
+const MINUTE: Duration = Duration::from_mins(1);
 
 impl Default for Refusals {
     fn default() -> Self {
-        Self { total: AtomicU64::new(0), burst: Budget::new(BURST, Duration::from_mins(1)) }
+        let total = AtomicU64::new(0);
+        Self { total, calm: Budget::new(CALM, MINUTE), alarms: Budget::new(1, MINUTE) }
     }
 }
 
@@ -173,8 +177,8 @@ impl Refusals {
     /// Counts one, at `now` on a clock that never goes back.
     pub fn count(&self, now: Duration) {
         let total = self.total.fetch_add(1, Ordering::Relaxed) + 1;
-        if self.burst.spend((), now).is_err() {
-            tracing::error!(total, "alarm: a burst of refused requests");
+        if self.calm.spend((), now).is_err() && self.alarms.spend((), now).is_ok() {
+            tracing::error!(total, "alarm: more than {CALM} requests were refused in a minute");
         }
     }
 

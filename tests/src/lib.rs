@@ -11,13 +11,16 @@
 
 pub mod client;
 pub mod database;
+pub mod forge;
 pub mod home;
 pub mod installation;
 pub mod openssl;
 pub mod output;
+pub mod peer;
 mod persona;
 pub mod program;
 pub mod programs;
+pub mod signer_home;
 
 pub use client::{Answer, Client};
 pub use database::Engine;

@@ -14,9 +14,8 @@ pub(super) fn hello(signer: &Signer, connection: &ConnectionSerials, hello: &Hel
     for head in &hello.journal_heads {
         signer.compare_head(*head)?;
     }
-    let tokens = signer.tokens.iter().map(|(name, token)| {
-        token.summary(signer.keyring.keys_on(name))
-    });
+    let tokens =
+        signer.tokens.iter().map(|(name, token)| token.summary(signer.keyring.keys_on(name)));
     let reply = HelloReply {
         signer_id: signer.journal.signer_id(),
         boot_id: signer.boot_id.clone(),

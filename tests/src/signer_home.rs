@@ -1,0 +1,270 @@
+//! A signer on a home of its own, without an API in front: the test speaks in its place.
+
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Context as _, bail};
+use chancery_shared::bytes::Bytes;
+use chancery_shared::id::KeyId;
+use chancery_shared::wire::algorithm::{KeyAlgorithm, SignatureAlgorithm};
+use chancery_shared::wire::operator::{self, Nothing, Status};
+use chancery_shared::wire::policy::Policy;
+use chancery_shared::wire::v1::{
+    CreateCaKey, KeyRole, Reply, Request, SignOwnCertificate, TokenState,
+};
+use chancery_shared::wire::{Context, Outcome};
+use time::OffsetDateTime;
+
+use crate::forge::der::{boolean, context, integer, octets, sequence};
+use crate::forge::subject::common_name;
+use crate::forge::{self, Forged, Issuer, Serial, critical, oids, plain};
+use crate::home::{self, TestHome};
+use crate::peer::Peer;
+use crate::program::Program;
+
+/// A program has so long to do what a test waits for, on a busy machine.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A home whose API user is the user that runs the test.
+#[derive(Debug)]
+pub struct SignerHome {
+    signer: Option<Program>,
+    home: TestHome,
+}
+
+/// A CA in the signer: what a peer has to know to ask for certificates.
+#[derive(Clone, Debug)]
+pub struct Ca {
+    /// Its key.
+    pub key_id: KeyId,
+    /// DER of its Name.
+    pub subject: Vec<u8>,
+    /// DER of its SubjectPublicKeyInfo.
+    pub spki: Vec<u8>,
+    /// Its subjectKeyIdentifier.
+    pub key_identifier: Vec<u8>,
+    /// DER of its certificate.
+    pub certificate: Vec<u8>,
+    algorithm: SignatureAlgorithm,
+}
+
+impl Ca {
+    /// As the issuer of a TBS.
+    #[must_use]
+    pub fn issuer(&self) -> Issuer<'_> {
+        Issuer {
+            subject: &self.subject,
+            key_identifier: &self.key_identifier,
+            algorithm: self.algorithm.algorithm_identifier(),
+        }
+    }
+}
+
+impl SignerHome {
+    /// Initialises a home, with these edits of `signer.toml`.
+    ///
+    /// # Errors
+    ///
+    /// What the tool said.
+    pub fn create(edits: &[(&str, &str)]) -> anyhow::Result<Self> {
+        Ok(Self { signer: None, home: TestHome::create(home::Peer::Test, edits)? })
+    }
+
+    /// The home's folder.
+    #[must_use]
+    pub fn path(&self) -> PathBuf {
+        self.home.path()
+    }
+
+    /// A command of `chancery-hsm` on this home.
+    #[must_use]
+    pub fn hsm(&self, arguments: &[&str]) -> Command {
+        self.home.hsm(arguments)
+    }
+
+    /// A command that starts the signer.
+    #[must_use]
+    pub fn signer(&self) -> Command {
+        self.home.signer()
+    }
+
+    /// The API socket.
+    #[must_use]
+    pub fn socket(&self) -> PathBuf {
+        self.path().join("run/signer.sock")
+    }
+
+    /// The operator socket.
+    #[must_use]
+    pub fn operator_socket(&self) -> PathBuf {
+        self.path().join("run/operator.sock")
+    }
+
+    /// Starts the signer and waits until its token signs.
+    ///
+    /// # Errors
+    ///
+    /// It ended, or its token does not become ready; the error has the log.
+    pub fn start(&mut self) -> anyhow::Result<()> {
+        self.spawn()?;
+        self.wait_for("the token to sign", |status| {
+            status.halted.is_none()
+                && status.tokens.iter().all(|token| token.summary.state == TokenState::Ok)
+        })
+    }
+
+    /// Starts the signer and waits until it answers, however its token is.
+    ///
+    /// # Errors
+    ///
+    /// It ended; the error has the log.
+    pub fn spawn(&mut self) -> anyhow::Result<()> {
+        self.signer = Some(Program::start("the signer", self.home.signer())?);
+        self.wait_for("an answer", |_| true)
+    }
+
+    /// Waits until the signer's status is as wanted.
+    ///
+    /// # Errors
+    ///
+    /// It does not become so, or the signer ended; the error has the log.
+    pub fn wait_for(&self, what: &str, wanted: impl Fn(&Status) -> bool) -> anyhow::Result<()> {
+        let signer = self.signer.as_ref().context("the signer is not started")?;
+        let probe = |_: &str| self.status().is_ok_and(|status| wanted(&status)).then_some(());
+        Ok(signer.output().wait_for(what, PATIENCE, probe)?)
+    }
+
+    /// What the signer says of itself on the operator socket.
+    ///
+    /// # Errors
+    ///
+    /// It does not answer.
+    pub fn status(&self) -> anyhow::Result<Status> {
+        match self.operator(&operator::Request::Status(Nothing {}))? {
+            Outcome::Done(operator::Reply::Status(status)) => Ok(*status),
+            other => bail!("{other:?}"),
+        }
+    }
+
+    /// Asks on the operator socket.
+    ///
+    /// # Errors
+    ///
+    /// It does not answer.
+    pub fn operator(
+        &self,
+        request: &operator::Request,
+    ) -> anyhow::Result<Outcome<operator::Reply>> {
+        let mut peer = Peer::open(&self.operator_socket())?;
+        Ok(peer.exchange::<_, operator::Reply>(request)?.outcome)
+    }
+
+    /// Ends the signer with SIGTERM and waits for it.
+    ///
+    /// # Errors
+    ///
+    /// It does not end, or not well.
+    pub fn stop(&mut self) -> anyhow::Result<()> {
+        let Some(mut signer) = self.signer.take() else { return Ok(()) };
+        let status = signer.stop(PATIENCE)?;
+        anyhow::ensure!(status.success(), "it ended with {status}\n{}", signer.output().text());
+        Ok(())
+    }
+
+    /// The signer's log since its start.
+    #[must_use]
+    pub fn log(&self) -> String {
+        self.signer.as_ref().map(|signer| signer.output().text()).unwrap_or_default()
+    }
+
+    /// Makes a self-signed CA over the API socket.
+    ///
+    /// # Errors
+    ///
+    /// The signer refused.
+    pub fn create_ca(&self, peer: &mut Peer, name: &str) -> anyhow::Result<Ca> {
+        let (key, signature) = (KeyAlgorithm::EcdsaP256, SignatureAlgorithm::EcdsaSha256);
+        self.create_ca_with(peer, name, key, signature, None, &[])
+    }
+
+    /// As [`Self::create_ca`], with that algorithm, that policy and more extensions.
+    ///
+    /// # Errors
+    ///
+    /// The signer refused.
+    pub fn create_ca_with(
+        &self,
+        peer: &mut Peer,
+        name: &str,
+        key_algorithm: KeyAlgorithm,
+        algorithm: SignatureAlgorithm,
+        policy: Option<Policy>,
+        extensions: &[forge::Extension],
+    ) -> anyhow::Result<Ca> {
+        let created = peer.ask(&Request::CreateCaKey(CreateCaKey {
+            token: "SoftHSM2".into(),
+            key_algorithm,
+            signature_algorithm: algorithm,
+            role: KeyRole::Ca,
+            policy,
+            context: Context::default(),
+        }))?;
+        let Outcome::Done(Reply::KeyCreated(key)) = created.outcome else {
+            bail!("{:?}\n{}", created.outcome, self.log());
+        };
+        let mut ca = Ca {
+            key_id: key.key_id,
+            subject: common_name(name),
+            key_identifier: forge::key_identifier(&bits_of(&key.spki.0)?),
+            spki: key.spki.0,
+            certificate: Vec::new(),
+            algorithm,
+        };
+        let now = OffsetDateTime::now_utc();
+        let mut tbs = own_tbs(&ca, now);
+        tbs.extensions.extend_from_slice(extensions);
+        let serial_nonce = peer.fresh_nonce();
+        let tbs = tbs.der(&serial_nonce.0);
+        let signed = peer.ask(&Request::SignOwnCertificate(SignOwnCertificate {
+            key_id: ca.key_id,
+            tbs: Bytes(tbs.clone()),
+            serial_nonce,
+            context: Context::default(),
+        }))?;
+        let Outcome::Done(Reply::Signed(signed)) = signed.outcome else {
+            bail!("{:?}\n{}", signed.outcome, self.log());
+        };
+        ca.certificate = chancery_shared::certificate::assemble(&tbs, &signed.signature.0)?;
+        Ok(ca)
+    }
+}
+
+/// The TBS of a CA's own certificate.
+#[must_use]
+pub fn own_tbs(ca: &Ca, now: OffsetDateTime) -> Forged {
+    Forged {
+        version: context(0, &[integer(&[2])]),
+        algorithm: ca.algorithm.algorithm_identifier().to_vec(),
+        issuer: ca.subject.clone(),
+        not_before: forge::at(now - time::Duration::minutes(1)),
+        not_after: forge::at(now + time::Duration::days(3_650)),
+        subject: ca.subject.clone(),
+        spki: ca.spki.clone(),
+        before_extensions: Vec::new(),
+        extensions: vec![
+            plain(oids::SUBJECT_KEY_IDENTIFIER, octets(&ca.key_identifier)),
+            critical(oids::BASIC_CONSTRAINTS, sequence(&[boolean(true)])),
+            critical(oids::KEY_USAGE, vec![3, 2, 1, 0x06]),
+        ],
+        trailing: Vec::new(),
+        serial: Serial::ByConstruction,
+    }
+}
+
+/// The content of the BIT STRING of a SubjectPublicKeyInfo.
+fn bits_of(spki: &[u8]) -> anyhow::Result<Vec<u8>> {
+    use der::Decode as _;
+    let info = spki::SubjectPublicKeyInfoRef::from_der(spki)?;
+    Ok(info.subject_public_key.as_bytes().context("whole octets")?.to_vec())
+}

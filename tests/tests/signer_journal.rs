@@ -1,0 +1,189 @@
+//! The journal seen from outside: what was cut off, changed or replaced is found, and nothing is
+//! signed on top of it.
+
+use std::fs;
+use std::path::PathBuf;
+
+use chancery_shared::bytes::Fixed;
+use chancery_shared::wire::algorithm::{KeyAlgorithm, SignatureAlgorithm};
+use chancery_shared::wire::operator::{self, Nothing};
+use chancery_shared::wire::v1::{CreateCaKey, KeyRole, ReadJournal, Reply, Request};
+use chancery_shared::wire::{Context, JournalHead, Outcome, RefusalCode};
+use chancery_tests::peer::Peer;
+use chancery_tests::signer_home::SignerHome;
+
+fn with_a_ca() -> anyhow::Result<(SignerHome, JournalHead)> {
+    let mut home = SignerHome::create(&[])?;
+    home.start()?;
+    let (mut peer, _) = Peer::connect(&home.socket())?;
+    home.create_ca(&mut peer, "Journal Root")?;
+    let head = home.status()?.journal_head;
+    home.stop()?;
+    Ok((home, head))
+}
+
+fn verify(home: &SignerHome) -> anyhow::Result<std::process::Output> {
+    Ok(home.hsm(&["journal", "verify"]).output()?)
+}
+
+fn last_segment(home: &SignerHome) -> anyhow::Result<PathBuf> {
+    let mut segments: Vec<PathBuf> = fs::read_dir(home.path().join("signer/journal"))?
+        .filter_map(|file| Some(file.ok()?.path()))
+        .filter(|path| path.extension().is_some_and(|extension| extension == "journal"))
+        .collect();
+    segments.sort();
+    segments.pop().ok_or_else(|| anyhow::anyhow!("no segment"))
+}
+
+fn create() -> Request {
+    Request::CreateCaKey(CreateCaKey {
+        token: "SoftHSM2".into(),
+        key_algorithm: KeyAlgorithm::EcdsaP256,
+        signature_algorithm: SignatureAlgorithm::EcdsaSha256,
+        role: KeyRole::Ca,
+        policy: None,
+        context: Context::default(),
+    })
+}
+
+#[test]
+fn a_whole_journal_verifies_offline() -> anyhow::Result<()> {
+    let (home, _) = with_a_ca()?;
+
+    let verified = verify(&home)?;
+
+    assert!(verified.status.success(), "{}", String::from_utf8_lossy(&verified.stderr));
+    Ok(())
+}
+
+#[test]
+fn a_flipped_bit_anywhere_is_found_by_verify() -> anyhow::Result<()> {
+    let (home, _) = with_a_ca()?;
+    let segment = last_segment(&home)?;
+    let whole = fs::read(&segment)?;
+
+    let step = whole.len() / 40 + 1;
+    for position in (0..whole.len()).step_by(step) {
+        let mut flipped = whole.clone();
+        if let Some(byte) = flipped.get_mut(position) {
+            *byte ^= 4;
+        }
+        fs::write(&segment, flipped)?;
+        assert!(!verify(&home)?.status.success(), "byte {position}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_tail_that_was_cut_off_is_found_by_the_head_that_the_api_knows() -> anyhow::Result<()> {
+    let (mut home, head) = with_a_ca()?;
+    let before = home.path().join("signer");
+    // The keyring would know too; here only the API remembers.
+    fs::remove_file(before.join("keyring.json"))?;
+    let segment = last_segment(&home)?;
+    let whole = fs::read(&segment)?;
+    fs::write(&segment, &whole[..whole.len() - 40])?;
+    home.start()?;
+
+    let (mut peer, hello) = Peer::connect_knowing(&home.socket(), vec![head])?;
+
+    let halted = hello.halted.ok_or_else(|| anyhow::anyhow!("not halted"))?;
+    assert_eq!(halted.code, RefusalCode::JournalBehind);
+    assert_eq!(peer.refused(&create())?.code, RefusalCode::JournalBehind);
+    Ok(())
+}
+
+#[test]
+fn an_older_copy_signs_nothing_until_the_operator_accepts_and_then_counts_on_above_it()
+-> anyhow::Result<()> {
+    let (mut home, _) = with_a_ca()?;
+    let segment = last_segment(&home)?;
+    let older = fs::read(&segment)?;
+    home.start()?;
+    let (mut peer, _) = Peer::connect(&home.socket())?;
+    peer.ask(&create())?;
+    let head = home.status()?.journal_head;
+    home.stop()?;
+    fs::write(&segment, older)?;
+    home.spawn()?;
+
+    // The keyring's own head shows it, whatever the API knows.
+    let (mut peer, hello) = Peer::connect(&home.socket())?;
+    assert_eq!(hello.halted.map(|refusal| refusal.code), Some(RefusalCode::JournalBehind));
+    assert_eq!(peer.refused(&create())?.code, RefusalCode::JournalBehind);
+    let (mut peer, _) = Peer::connect_knowing(&home.socket(), vec![head])?;
+    assert_eq!(peer.refused(&create())?.code, RefusalCode::JournalBehind);
+
+    let accepted = home.operator(&operator::Request::AcceptJournal(Nothing {}))?;
+    assert!(matches!(accepted, Outcome::Done(_)), "{accepted:?}");
+    let (mut peer, hello) = Peer::connect_knowing(&home.socket(), vec![head])?;
+    assert_eq!(hello.halted, None);
+    assert!(hello.journal_head.seq > head.seq);
+    let answer = peer.ask(&create())?;
+    assert!(matches!(answer.outcome, Outcome::Done(Reply::KeyCreated(_))), "{answer:?}");
+    home.stop()?;
+    assert!(verify(&home)?.status.success(), "{}", String::from_utf8_lossy(&verify(&home)?.stderr));
+
+    // The acceptance holds over a restart.
+    home.start()?;
+    let (_, hello) = Peer::connect_knowing(&home.socket(), vec![head])?;
+    assert_eq!(hello.halted, None);
+    Ok(())
+}
+
+#[test]
+fn a_head_that_this_journal_never_had_stops_signing_and_one_of_another_signer_does_not()
+-> anyhow::Result<()> {
+    let (mut home, head) = with_a_ca()?;
+    home.start()?;
+    let foreign = JournalHead {
+        signer_id: chancery_shared::id::Id::from_bytes([9; 12]),
+        seq: 1_000,
+        hash: Fixed([1; 32]),
+    };
+
+    let (_, hello) = Peer::connect_knowing(&home.socket(), vec![head, foreign])?;
+    assert_eq!(hello.halted, None);
+
+    let forged = JournalHead { hash: Fixed([1; 32]), ..head };
+    let (_, hello) = Peer::connect_knowing(&home.socket(), vec![forged])?;
+    assert_eq!(hello.halted.map(|refusal| refusal.code), Some(RefusalCode::JournalBehind));
+    Ok(())
+}
+
+#[test]
+fn the_api_reads_every_entry_as_stored_in_order() -> anyhow::Result<()> {
+    let (mut home, _) = with_a_ca()?;
+    home.start()?;
+    let (mut peer, hello) = Peer::connect(&home.socket())?;
+
+    let mut seqs = Vec::new();
+    loop {
+        let after = seqs.last().copied().unwrap_or_default();
+        let answer = peer.ask(&Request::ReadJournal(ReadJournal { after }))?;
+        let Outcome::Done(Reply::Journal(part)) = answer.outcome else { panic!("{answer:?}") };
+        if part.entries.is_empty() {
+            break;
+        }
+        for entry in part.entries {
+            let entry: chancery_shared::wire::journal::Entry = serde_json::from_str(&entry)?;
+            seqs.push(entry.seq);
+        }
+    }
+
+    assert!(seqs.len() as u64 >= hello.journal_head.seq);
+    assert!(seqs.iter().copied().eq(1..=seqs.len() as u64));
+    Ok(())
+}
+
+#[test]
+fn a_second_signer_on_the_same_home_does_not_start() -> anyhow::Result<()> {
+    let mut home = SignerHome::create(&[])?;
+    home.start()?;
+
+    let second = home.signer().output()?;
+
+    assert!(!second.status.success());
+    assert!(home.status().is_ok(), "the first one goes on");
+    Ok(())
+}
