@@ -13,7 +13,6 @@ use crossbeam_channel::Sender;
 use tokio::sync::{Semaphore, oneshot};
 
 use super::command::{Answer, Command, Waiting};
-use super::index::Index;
 use super::log::{Log, head};
 use super::published::Published;
 use super::read::{self, read_entries};
@@ -80,12 +79,8 @@ impl Journal {
     ) -> Result<(Self, Recovered), JournalError> {
         let unusable = |source| JournalError::Folder { folder: folder.to_owned(), source };
         let locked = Folder::lock(folder)?;
-        let Found { recovered, tail, segments, segment, length, places } =
+        let Found { recovered, tail, index, segment, length } =
             recover(&locked, folder, new_signer_id)?;
-        let mut index = Index::new(segments);
-        for place in places {
-            index.note(place);
-        }
         let published = Arc::new(Published::new(folder.to_owned(), head(&tail), index));
         let log = Log::new(storage(locked), clock, options.segment_bytes, segment, length, tail)
             .map_err(unusable)?;

@@ -17,8 +17,8 @@
 //! Integers are big-endian. The CRC covers all that stands before it in the header; in a record
 //! it covers the four bytes of the length and the body. The group bit is set in the first record
 //! of each group that was written and synced at once. A group is begun only after the one before
-//! is on disk, so a power failure can tear the last group and no other: [`tear`] tells such a
-//! tear, which is cut off at the next start, from damage, which stops it.
+//! is on disk, so a power failure can tear the last group and no other: `tear.rs` tells
+//! such a tear, which is cut off at the next start, from damage, which stops it.
 //!
 //! Each entry carries the SHA-256 of the body before it. So whoever knows the newest hash knows
 //! the whole journal; [`verify`](fn@verify) checks it.

@@ -8,7 +8,7 @@ use chancery_shared::id::{ApprovalId, SignerId};
 use chancery_shared::wire::journal::{Entry, Event};
 use time::OffsetDateTime;
 
-use super::index::Place;
+use super::index::{Index, Place};
 use super::segment::{self, FIRST_RECORD, Header};
 use super::segment_reader::{Next, SegmentReader};
 use super::storage::{Folder, Storage as _, WriteError};
@@ -52,14 +52,12 @@ pub struct SignedApproval {
 pub(super) struct Found {
     pub(super) recovered: Recovered,
     pub(super) tail: Tail,
-    /// First entries of all segments.
-    pub(super) segments: Vec<u64>,
-    /// The last of them, which is open.
+    /// Where the segments and the entries of the last one begin.
+    pub(super) index: Index,
+    /// First entry of the last segment, which is open.
     pub(super) segment: u64,
     /// Where its last record ends.
     pub(super) length: u64,
-    /// Where its entries stand.
-    pub(super) places: Vec<Place>,
 }
 
 /// Finds the end of the journal in the locked folder, or begins a journal.
@@ -77,35 +75,40 @@ pub(super) fn recover(
 
     let mut tail = (last == 1).then(|| Tail::empty(reader.header().signer_id));
     let mut summary = Summary::default();
-    let mut places = Vec::new();
+    let mut index = Index::new(segments);
     let length = loop {
         match reader.next()? {
             Next::Record { position, body } => {
                 let entry = step(&mut tail, reader.header(), &body)
                     .map_err(|damage| reader.damaged(position, damage))?;
-                places.push(Place { segment: last, seq: entry.seq, position });
+                index.note(Place { segment: last, seq: entry.seq, position });
                 summary.add(entry);
             }
             Next::End => break reader.position(),
             Next::Broken { position } => {
                 let rest = reader.rest(position)?;
-                if judge(&rest, position) == Judgement::Damaged {
-                    return Err(reader.damaged(position, Damage::Checksum).into());
+                match judge(&rest, position) {
+                    Judgement::Whole => {}
+                    // A segment after the first is named only once its first entry is in it.
+                    Judgement::Torn if tail.is_some() => {
+                        cut(folder, path, last, position)?;
+                        summary.recovered.torn_bytes = rest.len() as u64;
+                        break position;
+                    }
+                    Judgement::Torn | Judgement::Damaged => {
+                        return Err(reader.damaged(position, Damage::Checksum).into());
+                    }
                 }
-                cut(folder, path, last, position)?;
-                summary.recovered.torn_bytes = rest.len() as u64;
-                break position;
             }
         }
     };
-    // A segment after the first is named only once its first entry is in it.
     let tail = tail.ok_or_else(|| reader.damaged(FIRST_RECORD, Damage::Opening))?;
     let recovered = Recovered {
         open_intents: tail.open_intents.iter().copied().collect(),
         last_keyring_change: tail.last_keyring_change,
         ..summary.recovered
     };
-    Ok(Found { recovered, tail, segments, segment: last, length, places })
+    Ok(Found { recovered, tail, index, segment: last, length })
 }
 
 fn begin(folder: &Folder, path: &Path, signer_id: SignerId) -> Result<Found, JournalError> {
@@ -117,10 +120,9 @@ fn begin(folder: &Folder, path: &Path, signer_id: SignerId) -> Result<Found, Jou
     Ok(Found {
         recovered: Recovered { is_new: true, ..Recovered::default() },
         tail: Tail::empty(signer_id),
-        segments: vec![1],
+        index: Index::new([1]),
         segment: 1,
         length: FIRST_RECORD,
-        places: Vec::new(),
     })
 }
 

@@ -14,10 +14,15 @@ pub(super) enum Judgement {
     Torn,
     /// Something that was written whole and is not whole now.
     Damaged,
+    /// A whole record after all: a running signer has finished writing it meanwhile.
+    Whole,
 }
 
-/// Judges `rest`, which begins with no good record, at `position` in its file.
+/// Judges `rest`, at which no good record was found, at `position` in its file.
 pub(super) fn judge(rest: &[u8], position: u64) -> Judgement {
+    if whole_record(rest).is_some() {
+        return Judgement::Whole;
+    }
     let mut broken = rest;
     let mut at = 1;
     let mut later_record = false;
@@ -71,3 +76,46 @@ fn split_frame(bytes: &[u8]) -> Option<(&[u8; FRAME_LEN], &[u8])> {
 
 /// The smallest piece that a disk writes as a whole.
 const SECTOR: usize = 512;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::journal::record::encode;
+
+    fn record(in_group: InGroup) -> Vec<u8> {
+        let mut record = Vec::new();
+        encode(br#"{"seq":1,"event":"one that is long enough"}"#, in_group, &mut record).unwrap();
+        record
+    }
+
+    fn flipped(mut record: Vec<u8>, at: usize) -> Vec<u8> {
+        record[at] ^= 1;
+        record
+    }
+
+    #[test]
+    fn a_tear_is_told_from_damage() {
+        let (first, later) = (record(InGroup::First), record(InGroup::Later));
+        let unwritten = vec![0; later.len()];
+        let last = later.len() - 1;
+        for (what, rest, judgement) in [
+            ("part of a frame", first[..5].to_vec(), Judgement::Torn),
+            ("part of a body", first[..last].to_vec(), Judgement::Torn),
+            ("zeros", unwritten.clone(), Judgement::Torn),
+            ("zeros, then more of the group", [&unwritten[..], &later].concat(), Judgement::Torn),
+            ("zeros, then a group", [&unwritten[..], &first].concat(), Judgement::Damaged),
+            ("a changed body", flipped(first.clone(), last), Judgement::Damaged),
+            ("a shorter length", flipped(first.clone(), 3), Judgement::Damaged),
+            ("a greater length", flipped(first.clone(), 2), Judgement::Damaged),
+            ("a changed group bit", [&[first[0] & 0x7f], &first[1..]].concat(), Judgement::Damaged),
+            (
+                "a changed body, then more of the group",
+                [flipped(first.clone(), last), later.clone()].concat(),
+                Judgement::Damaged,
+            ),
+            ("a whole record", [&first[..], &first].concat(), Judgement::Whole),
+        ] {
+            assert_eq!(judge(&rest, 512 * 7), judgement, "{what}");
+        }
+    }
+}

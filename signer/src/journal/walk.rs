@@ -83,8 +83,12 @@ impl Walk {
                 }
                 Next::Broken { position } => {
                     let rest = self.reader.rest(position)?;
-                    if judge(&rest, position) == Judgement::Damaged {
-                        return Err(self.damaged(position, Damage::Checksum));
+                    match judge(&rest, position) {
+                        Judgement::Whole => continue,
+                        Judgement::Torn => {}
+                        Judgement::Damaged => {
+                            return Err(self.damaged(position, Damage::Checksum));
+                        }
                     }
                     if self.is_last()? {
                         let (file, bytes) = (self.reader.path().to_owned(), rest.len() as u64);

@@ -13,7 +13,7 @@ use super::{Draft, IssuingKey};
 /// `Clone` nor constructible elsewhere: one check yields at most one signature.
 ///
 /// ```compile_fail
-/// let forged = chancery_signer::policy::CheckedTbs { der: Vec::new() };
+/// fn forge(real: chancery_signer::policy::CheckedTbs) { chancery_signer::policy::CheckedTbs { der: vec![], ..real }; }
 /// ```
 #[derive(Debug)]
 pub struct CheckedTbs {

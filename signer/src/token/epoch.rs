@@ -241,9 +241,9 @@ pub(super) fn find(
 
 fn fixed_keys(session: &Session) -> Result<(ObjectHandle, Option<ObjectHandle>), OpenFailure> {
     let canary = find(session, ObjectClass::PRIVATE_KEY, CANARY)
-        .map_err(failed)?
+        .map_err(|error| failed(&error))?
         .ok_or(OpenFailure::NoCanary)?;
-    let seal = find(session, ObjectClass::SECRET_KEY, SEAL).map_err(failed)?;
+    let seal = find(session, ObjectClass::SECRET_KEY, SEAL).map_err(|error| failed(&error))?;
     sign_canary(session, canary)
         .map_err(|error| OpenFailure::CanaryFails { ckr: CkrName::of(&error) })?;
     Ok((canary, seal))

@@ -20,7 +20,7 @@ pub(super) enum Message {
     /// A key worker's PIN was refused: the signing worker may not try it either.
     PinRefusedElsewhere,
     /// The operator allows one more try.
-    ClearPinRefusal,
+    ClearPinRefusal(oneshot::Sender<()>),
     /// Drain and end.
     Stop(oneshot::Sender<()>),
 }

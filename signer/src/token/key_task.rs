@@ -39,8 +39,11 @@ pub(super) async fn run(shared: &Shared, action: KeyAction) -> Result<KeyOutput,
             ProcessError::TooSlow => TokenError::DeadlineExceeded,
         }
     });
-    // Whatever it did, the signing worker has to see it.
-    begin_epoch(shared).await;
+    // Whatever it did, the signing worker has to see it; where the token did not open, it did
+    // nothing, and a PIN that was refused there may not be tried here.
+    if !matches!(&answer, Ok(KeyAnswer { result: Err(KeyFailure::Open(_)), .. })) {
+        begin_epoch(shared).await;
+    }
     let KeyAnswer { result, trial_signatures, failures } = answer?;
     add(&shared.status.trial_signatures, trial_signatures);
     shared.status.count(&failures);
@@ -48,6 +51,7 @@ pub(super) async fn run(shared: &Shared, action: KeyAction) -> Result<KeyOutput,
         error!(token, error = %failure, "the key worker failed");
         match failure {
             KeyFailure::Open(OpenFailure::PinRefused { ckr }) => {
+                shared.status.count(std::slice::from_ref(&ckr));
                 if let Err(source) = shared.pin.remember(pin_source, ckr) {
                     error!(token, error = %source, "the PIN's refusal could not be written down");
                 }

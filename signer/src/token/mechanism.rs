@@ -78,7 +78,7 @@ pub(super) fn finish(algorithm: SignatureAlgorithm, raw: Vec<u8>) -> Option<Vec<
     if ecdsa_digest(algorithm).is_none() {
         return Some(raw);
     }
-    if raw.is_empty() || raw.len() % 2 != 0 {
+    if raw.is_empty() || !raw.len().is_multiple_of(2) {
         return None;
     }
     let (r, s) = raw.split_at(raw.len() / 2);

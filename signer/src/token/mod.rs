@@ -197,19 +197,19 @@ impl Token {
             Operation::Unseal { iv: Bytes(iv.to_vec()), sealed: Bytes(sealed.to_vec()) };
         match self.call(operation).await {
             Ok(Output::Unsealed(data_key)) => Ok(data_key),
-            Ok(_) => Err(TokenError::SealBroken),
             // SoftHSM2 calls a wrong tag a general error; the canary has shown that the token
             // is well.
-            Err(TokenError::Refused { .. }) => Err(TokenError::SealBroken),
+            Ok(_) | Err(TokenError::Refused { .. }) => Err(TokenError::SealBroken),
             Err(other) => Err(other),
         }
     }
 
     /// Allows one more try of a PIN that was refused.
     pub async fn clear_pin_refusal(&self) {
-        // The file at once, so that a key task of the next moment sees it; the supervisor looks
-        // at the file, too.
-        let _ = self.shared.supervisor.send(Message::ClearPinRefusal);
+        let (done, cleared) = oneshot::channel();
+        if self.shared.supervisor.send(Message::ClearPinRefusal(done)).is_ok() {
+            let _ = cleared.await;
+        }
     }
 
     /// Answers what waits, ends the worker in order, and returns when it is gone.

@@ -32,7 +32,7 @@ impl Selector {
     /// Looks through all slots.
     pub(super) fn find(&self, pkcs11: &Pkcs11) -> Result<(Slot, Facts), OpenFailure> {
         let mut found = None;
-        for slot in pkcs11.get_slots_with_token().map_err(failed)? {
+        for slot in pkcs11.get_slots_with_token().map_err(|error| failed(&error))? {
             // A slot that can't be read is not ours to complain about unless none is left.
             let Ok(info) = pkcs11.get_token_info(slot) else { continue };
             if !info.token_initialized() || !self.fits(&info) {
@@ -76,7 +76,9 @@ pub(super) fn load(module: &Path) -> Result<Pkcs11, OpenFailure> {
 
 /// Initialises with the operating system's locks: without them SoftHSM2 uses none at all.
 pub(super) fn initialise(pkcs11: &Pkcs11) -> Result<(), OpenFailure> {
-    pkcs11.initialize(CInitializeArgs::new(CInitializeFlags::OS_LOCKING_OK)).map_err(failed)
+    pkcs11
+        .initialize(CInitializeArgs::new(CInitializeFlags::OS_LOCKING_OK))
+        .map_err(|error| failed(&error))
 }
 
 /// Finalises. All sessions must be gone: an old `Session` would close a new one of its number.
@@ -121,12 +123,12 @@ fn log_in_once(
             Access::ReadOnly => pkcs11.open_ro_session(slot),
             Access::ReadWrite => pkcs11.open_rw_session(slot),
         };
-        let anchor = anchor.map_err(failed)?;
+        let anchor = anchor.map_err(|error| failed(&error))?;
         match anchor.login(UserType::User, Some(&pin.text)) {
             Ok(()) | Err(Cryptoki::Pkcs11(RvError::UserAlreadyLoggedIn, _)) => {
                 Ok(LoggedIn { anchor, slot, facts })
             }
-            Err(error) => Err(failed(error)),
+            Err(error) => Err(failed(&error)),
         }
     });
     if opened.is_err() {
@@ -190,9 +192,9 @@ impl Drop for HeldLock<'_> {
 }
 
 /// Why opening failed, from the call that failed.
-pub(super) fn failed(error: Cryptoki) -> OpenFailure {
-    let ckr = CkrName::of(&error);
-    match remedy(&error) {
+pub(super) fn failed(error: &Cryptoki) -> OpenFailure {
+    let ckr = CkrName::of(error);
+    match remedy(error) {
         Remedy::Stop => OpenFailure::PinRefused { ckr },
         _ => OpenFailure::Call { ckr },
     }

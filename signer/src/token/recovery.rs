@@ -60,11 +60,10 @@ impl Ladder {
                 Step::NewEpoch
             }
             Trouble::NotFound | Trouble::Failed(Remedy::FindAgain) => Step::Gone,
-            Trouble::Failed(Remedy::AskCanary) => Step::Lost,
             Trouble::Failed(Remedy::NewSession | Remedy::NewEpoch) if canary_signs() => {
                 Step::Refuse
             }
-            Trouble::Failed(Remedy::NewSession | Remedy::NewEpoch) => Step::Lost,
+            Trouble::Failed(_) => Step::Lost,
         }
     }
 }

@@ -25,6 +25,8 @@ use super::worker_process::{WorkerProcess, kill};
 const IN_FLIGHT: usize = signing_worker::QUEUE / 2;
 /// How long the token may be silent before it is asked for a sign of life.
 const CANARY_EVERY: Duration = Duration::from_secs(2);
+/// Longer than anything here takes.
+const FAR: Duration = Duration::from_hours(1);
 /// A worker that has served so long was a good one.
 const GOOD: Duration = Duration::from_secs(10);
 
@@ -154,7 +156,7 @@ impl Serving<'_> {
                 Some(Message::Job(job)) => self.supervisor.waiting.push_back(job),
                 Some(Message::NewEpoch(done)) => self.supervisor.epochs_wanted.push(done),
                 Some(Message::PinRefusedElsewhere) => self.forget_pin(),
-                Some(Message::ClearPinRefusal) => self.supervisor.clear_pin_refusal(),
+                Some(Message::ClearPinRefusal(done)) => self.supervisor.clear_pin_refusal(done),
                 Some(Message::Stop(done)) => self.stopping = Some(Stopped(Some(done))),
                 None => self.stopping = Some(Stopped(None)),
             }
@@ -289,13 +291,13 @@ impl Serving<'_> {
     }
 
     fn deadline(&self) -> Instant {
-        let far = Instant::now() + Duration::from_secs(3600);
+        let far = Instant::now() + FAR;
         self.in_flight.first_key_value().map_or(far, |(_, call)| call.deadline)
     }
 
     fn canary_due(&self) -> Instant {
         let canary_out = self.in_flight.values().any(|call| matches!(call.asked, Asked::Canary));
-        self.alive_at + if canary_out { Duration::from_secs(3600) } else { CANARY_EVERY }
+        self.alive_at + if canary_out { FAR } else { CANARY_EVERY }
     }
 
     /// The worker is gone: kills what is left of it, and lets its requests wait for the next one.

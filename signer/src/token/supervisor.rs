@@ -191,17 +191,18 @@ impl Supervisor {
                 }
             },
             Some(Message::PinRefusedElsewhere) => {}
-            Some(Message::ClearPinRefusal) => self.clear_pin_refusal(),
+            Some(Message::ClearPinRefusal(done)) => self.clear_pin_refusal(done),
             Some(Message::Stop(done)) => return Err(Stopped(Some(done))),
             None => return Err(Stopped(None)),
         }
         Ok(())
     }
 
-    pub(super) fn clear_pin_refusal(&self) {
+    pub(super) fn clear_pin_refusal(&self, done: oneshot::Sender<()>) {
         if let Err(source) = self.pin.forget() {
             error!(token = self.config.name, error = %source, "the PIN's refusal could not be cleared");
         }
+        let _ = done.send(());
     }
 
     /// The token does not sign and will not soon: nobody is kept waiting.
@@ -257,7 +258,7 @@ impl Supervisor {
 
     /// When `expire` has something to do; far away where nothing waits.
     pub(super) fn next_expiry(&self) -> Instant {
-        let far = Instant::now() + Duration::from_secs(3600);
+        let far = Instant::now() + Duration::from_hours(1);
         self.waiting.iter().map(|job| job.expires).min().unwrap_or(far)
     }
 }

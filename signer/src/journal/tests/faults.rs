@@ -33,11 +33,11 @@ async fn half_a_group_that_could_not_be_cut_off_is_cut_off_before_the_next() {
     journal.append(event(1)).await.unwrap();
 
     disk.fill();
-    disk.keep_length(true);
+    disk.keep_length();
     assert!(matches!(journal.append(event(2)).await, Err(JournalError::Unavailable(_))));
     disk.make_room();
     let still = journal.append(event(3)).await;
-    disk.keep_length(false);
+    disk.allow_cuts();
     let head = journal.append(event(4)).await.unwrap();
 
     assert!(matches!(still, Err(JournalError::Unavailable(_))));
@@ -54,7 +54,7 @@ async fn half_a_group_that_a_crash_left_is_cut_off_at_the_next_start() {
     let head = journal.append(event(1)).await.unwrap();
 
     disk.fill();
-    disk.keep_length(true);
+    disk.keep_length();
     assert!(journal.append(event(2)).await.is_err());
     journal.close().await;
     let torn = verify(&home.folder()).unwrap().torn.unwrap();

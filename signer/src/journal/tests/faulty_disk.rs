@@ -1,5 +1,6 @@
 //! A disk that fails on demand.
 
+use std::collections::BTreeSet;
 use std::io;
 use std::sync::{Arc, Condvar, Mutex};
 
@@ -13,17 +14,23 @@ pub(super) struct FaultyDisk(Arc<(Mutex<Faults>, Condvar)>);
 
 #[derive(Default)]
 struct Faults {
-    /// Writes stop half-way with ENOSPC, new files are not made.
-    is_full: bool,
-    /// ftruncate fails with EIO.
-    keeps_length: bool,
-    /// fdatasync fails with EIO.
-    loses_pages: bool,
-    /// fdatasync waits.
-    holds_syncs: bool,
+    /// What fails at the moment.
+    failing: BTreeSet<Fault>,
     /// How many of them wait.
     waiting: u32,
     writes: u32,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Fault {
+    /// Writes stop half-way with ENOSPC, new files are not made.
+    Full,
+    /// ftruncate fails with EIO.
+    KeepsLength,
+    /// fdatasync fails with EIO.
+    LosesPages,
+    /// fdatasync waits.
+    HoldsSyncs,
 }
 
 impl FaultyDisk {
@@ -32,27 +39,31 @@ impl FaultyDisk {
     }
 
     pub(super) fn fill(&self) {
-        self.change(|faults| faults.is_full = true);
+        self.begin(Fault::Full);
     }
 
     pub(super) fn make_room(&self) {
-        self.change(|faults| faults.is_full = false);
+        self.end(Fault::Full);
     }
 
-    pub(super) fn keep_length(&self, keeps: bool) {
-        self.change(|faults| faults.keeps_length = keeps);
+    pub(super) fn keep_length(&self) {
+        self.begin(Fault::KeepsLength);
+    }
+
+    pub(super) fn allow_cuts(&self) {
+        self.end(Fault::KeepsLength);
     }
 
     pub(super) fn lose_pages(&self) {
-        self.change(|faults| faults.loses_pages = true);
+        self.begin(Fault::LosesPages);
     }
 
     pub(super) fn hold_syncs(&self) {
-        self.change(|faults| faults.holds_syncs = true);
+        self.begin(Fault::HoldsSyncs);
     }
 
     pub(super) fn release_syncs(&self) {
-        self.change(|faults| faults.holds_syncs = false);
+        self.end(Fault::HoldsSyncs);
     }
 
     /// Returns once a sync is held.
@@ -67,10 +78,18 @@ impl FaultyDisk {
         self.0.0.lock().unwrap().writes
     }
 
-    fn change(&self, change: impl FnOnce(&mut Faults)) {
+    fn begin(&self, fault: Fault) {
+        self.0.0.lock().unwrap().failing.insert(fault);
+    }
+
+    fn end(&self, fault: Fault) {
         let (faults, changed) = &*self.0;
-        change(&mut faults.lock().unwrap());
+        faults.lock().unwrap().failing.remove(&fault);
         changed.notify_all();
+    }
+
+    fn has(&self, fault: Fault) -> bool {
+        self.0.0.lock().unwrap().failing.contains(&fault)
     }
 
     fn sync(&self) -> io::Result<()> {
@@ -78,9 +97,11 @@ impl FaultyDisk {
         let mut faults = faults.lock().unwrap();
         faults.waiting += 1;
         changed.notify_all();
-        let mut faults = changed.wait_while(faults, |faults| faults.holds_syncs).unwrap();
+        let mut faults = changed
+            .wait_while(faults, |faults| faults.failing.contains(&Fault::HoldsSyncs))
+            .unwrap();
         faults.waiting -= 1;
-        if faults.loses_pages { Err(Errno::IO.into()) } else { Ok(()) }
+        if faults.failing.contains(&Fault::LosesPages) { Err(Errno::IO.into()) } else { Ok(()) }
     }
 }
 
@@ -91,7 +112,7 @@ struct FaultyFolder {
 
 impl Storage for FaultyFolder {
     fn create(&self, name: &str, content: &[u8]) -> Result<Box<dyn SegmentFile>, WriteError> {
-        if self.disk.0.0.lock().unwrap().is_full {
+        if self.disk.has(Fault::Full) {
             return Err(WriteError::NotWritten(Errno::NOSPC.into()));
         }
         self.disk.sync().map_err(WriteError::NotSynced)?;
@@ -105,7 +126,7 @@ impl Storage for FaultyFolder {
     }
 
     fn has_room(&self) -> io::Result<()> {
-        if self.disk.0.0.lock().unwrap().is_full {
+        if self.disk.has(Fault::Full) {
             return Err(Errno::NOSPC.into());
         }
         self.folder.has_room()
@@ -119,12 +140,8 @@ struct FaultyFile {
 
 impl SegmentFile for FaultyFile {
     fn write_at(&mut self, bytes: &[u8], position: u64) -> io::Result<()> {
-        let is_full = {
-            let mut faults = self.disk.0.0.lock().unwrap();
-            faults.writes += 1;
-            faults.is_full
-        };
-        if is_full {
+        self.disk.0.0.lock().unwrap().writes += 1;
+        if self.disk.has(Fault::Full) {
             self.file.write_at(&bytes[..bytes.len() / 2], position)?;
             return Err(Errno::NOSPC.into());
         }
@@ -132,7 +149,7 @@ impl SegmentFile for FaultyFile {
     }
 
     fn truncate(&mut self, length: u64) -> io::Result<()> {
-        if self.disk.0.0.lock().unwrap().keeps_length {
+        if self.disk.has(Fault::KeepsLength) {
             return Err(Errno::IO.into());
         }
         self.file.truncate(length)

@@ -7,13 +7,14 @@ use chancery_shared::wire::journal::Event;
 use super::*;
 use crate::journal::{Damage, ReadError, verify};
 
-/// Two groups: entry 1, and entries 2 to 4. Answers where the second begins.
-async fn two_groups(home: &Home) -> usize {
+/// Two groups: entry 1, and entries 2 to 4 with reasons of this length. Answers where the second
+/// begins.
+async fn two_groups(home: &Home, reason: usize) -> usize {
     let disk = FaultyDisk::default();
     let journal = home.open_on(&disk);
     let group = (2..5).map(|number| Event::KeyCreationFailed {
         key_id: key_id(),
-        reason: format!("{number}").repeat(700),
+        reason: format!("{number}").repeat(reason),
     });
     write_group(&journal, &disk, event(1), group.collect()).await;
     assert_eq!(journal.counters().syncs, 2);
@@ -24,7 +25,7 @@ async fn two_groups(home: &Home) -> usize {
 #[tokio::test]
 async fn a_group_torn_at_any_byte_is_cut_at_its_last_whole_record_and_the_journal_goes_on() {
     let home = Home::new();
-    let begin = two_groups(&home).await;
+    let begin = two_groups(&home, 10).await;
     let file = home.segments().remove(0);
     let whole = fs::read(&file).unwrap();
     let ends: Vec<_> = records(&file)
@@ -54,7 +55,7 @@ async fn a_group_torn_at_any_byte_is_cut_at_its_last_whole_record_and_the_journa
 #[tokio::test]
 async fn sectors_of_the_last_group_that_were_never_written_are_a_tear() {
     let home = Home::new();
-    let begin = two_groups(&home).await;
+    let begin = two_groups(&home, 700).await;
     let file = home.segments().remove(0);
     let whole = fs::read(&file).unwrap();
     let first_sector = begin.next_multiple_of(512);
@@ -92,7 +93,7 @@ async fn a_file_that_grew_without_its_data_is_a_tear() {
 #[tokio::test]
 async fn a_broken_group_before_a_whole_one_is_damage_and_stays_as_it_is() {
     let home = Home::new();
-    let begin = two_groups(&home).await;
+    let begin = two_groups(&home, 700).await;
     write(home.open(), [event(5)]).await;
     let file = home.segments().remove(0);
     let mut broken = fs::read(&file).unwrap();
@@ -122,4 +123,20 @@ async fn a_torn_group_in_a_segment_that_has_a_successor_is_damage() {
     let verified = verify(&home.folder());
 
     assert!(matches!(verified, Err(ReadError::Damaged { damage: Damage::Checksum, .. })));
+}
+
+#[tokio::test]
+async fn a_last_segment_without_its_first_entry_is_damage_and_stays_as_it_is() {
+    let home = Home::with_small_segments();
+    write(home.open(), (0..4).map(event)).await;
+    let last = home.segments().pop().unwrap();
+    let whole = fs::read(&last).unwrap();
+    for length in [0, 1, HEADER_LEN - 1, HEADER_LEN, HEADER_LEN + 1, HEADER_LEN + 50] {
+        fs::write(&last, &whole[..length]).unwrap();
+
+        let refused = home.try_open();
+
+        assert!(matches!(refused, Err(JournalError::Read(_))), "cut to {length}");
+        assert_eq!(fs::read(&last).unwrap().len(), length);
+    }
 }

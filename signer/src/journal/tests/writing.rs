@@ -1,5 +1,7 @@
 //! Appending: order, groups, refusals, ends.
 
+use std::fs;
+
 use chancery_shared::bytes::Fixed;
 use chancery_shared::wire::journal::{Entry, Event};
 
@@ -19,6 +21,29 @@ async fn what_was_appended_is_read_back_in_order_after_a_new_start() {
     assert_eq!(read.iter().map(|e| e.seq).collect::<Vec<_>>(), [1, 2, 3, 4]);
     assert_eq!(read.into_iter().map(|e| e.event).collect::<Vec<_>>(), events);
 }
+
+#[tokio::test]
+async fn the_format_on_disk_stays_what_it_is() {
+    let home = Home::new();
+    write(home.open(), [event(1)]).await;
+
+    let bytes = fs::read(&home.segments()[0]).unwrap();
+
+    let (header, record) = bytes.split_at(HEADER_LEN);
+    let (frame, body) = record.split_at(FRAME_LEN);
+    assert_eq!(hex::encode(header), GOLDEN_HEADER);
+    assert_eq!(hex::encode(frame), GOLDEN_FRAME);
+    assert_eq!(String::from_utf8_lossy(body), GOLDEN_BODY);
+}
+
+const GOLDEN_HEADER: &str = "43484a524e4c0001010101010101010101010101\
+    00000000000000010000000000000000c6a50ac6";
+const GOLDEN_FRAME: &str = "800000b9b46d0c39";
+const GOLDEN_BODY: &str = concat!(
+    r#"{"seq":1,"time":"2027-01-15T08:00:00Z"#,
+    r#"","prev":"0000000000000000000000000000000000000000000000000000000000000000","#,
+    r#""event":{"pin-refusal-cleared":{"token":"Local Token","operatorUid":1}}}"#,
+);
 
 #[tokio::test]
 async fn the_head_is_the_last_entry_on_disk_and_the_same_after_a_new_start() {
