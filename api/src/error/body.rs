@@ -24,6 +24,10 @@ pub struct ErrorBody {
     pub dependants: Vec<Dependant>,
 }
 
+/// In the extensions of an error response whose body is to stay as it is.
+#[derive(Clone, Copy, Debug)]
+pub struct OwnBody;
+
 /// One field at fault.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, ToSchema)]
 pub struct FieldError {
@@ -66,7 +70,8 @@ pub(crate) struct JsonError {
 /// come from [`super::ApiError`] gets the shape too: no client sees an empty or foreign body.
 pub fn complete(response: Response, path: &str, request_id: &str, now: OffsetDateTime) -> Response {
     let status = response.status();
-    if !status.is_client_error() && !status.is_server_error() {
+    let is_error = status.is_client_error() || status.is_server_error();
+    if !is_error || response.extensions().get::<OwnBody>().is_some() {
         return response;
     }
     let (mut parts, _) = response.into_parts();

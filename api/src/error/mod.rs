@@ -6,14 +6,17 @@ mod signer;
 
 use std::time::Duration;
 
-use axum::http::header::{ALLOW, RETRY_AFTER, WWW_AUTHENTICATE};
+use axum::http::header::{RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 
-pub use body::{Dependant, ErrorBody, FieldError, complete};
+pub(crate) use body::JsonError;
+pub use body::{Dependant, ErrorBody, FieldError, OwnBody, complete};
 pub use code::Code;
 pub use signer::SignerFailure;
 
+use crate::auth::bearer::BearerError;
+use crate::auth::password::PasswordError;
 use crate::store::StoreError;
 
 /// A failed request.
@@ -22,6 +25,12 @@ pub enum ApiError {
     /// Refused for a reason that an area has put into words already.
     #[error("{}", .0.message)]
     Refused(Box<Refused>),
+    /// The request has no usable token.
+    #[error(transparent)]
+    Bearer(#[from] BearerError),
+    /// A password was neither hashed nor checked.
+    #[error("the password was not checked")]
+    Password(#[from] PasswordError),
     /// The signer did not do it.
     #[error("the signer did not do it")]
     Signer(#[from] SignerFailure),
@@ -46,8 +55,6 @@ pub struct Refused {
     pub dependants: Vec<Dependant>,
     /// When to come back.
     pub retry_after: Option<Duration>,
-    /// Methods that would pass; of [`Code::MethodNotAllowed`].
-    pub allow: Option<HeaderValue>,
 }
 
 impl ApiError {
@@ -59,7 +66,6 @@ impl ApiError {
             fields: Vec::new(),
             dependants: Vec::new(),
             retry_after: None,
-            allow: None,
         }))
     }
 
@@ -103,12 +109,6 @@ impl ApiError {
         self.map(|refused| refused.retry_after = Some(wait))
     }
 
-    /// The same, saying which methods would pass.
-    #[must_use]
-    pub(crate) fn with_allow(self, methods: Option<HeaderValue>) -> Self {
-        self.map(|refused| refused.allow = methods)
-    }
-
     fn map(mut self, change: impl FnOnce(&mut Refused)) -> Self {
         if let Self::Refused(refused) = &mut self {
             change(refused);
@@ -120,6 +120,10 @@ impl ApiError {
     pub fn code(&self) -> Code {
         match self {
             Self::Refused(refused) => refused.code,
+            Self::Bearer(BearerError::Missing) => Code::TokenMissing,
+            Self::Bearer(BearerError::Invalid) => Code::TokenInvalid,
+            Self::Bearer(BearerError::Expired) => Code::TokenExpired,
+            Self::Password(PasswordError::Busy | PasswordError::CutOff) => Code::Throttled,
             Self::Signer(failure) => failure.code(),
             Self::Store(StoreError::Unavailable { .. } | StoreError::Closed) => {
                 Code::DatabaseUnavailable
@@ -131,6 +135,7 @@ impl ApiError {
                 | StoreError::Statement { .. }
                 | StoreError::Unreadable { .. },
             )
+            | Self::Password(PasswordError::Hash(_))
             | Self::Internal(_) => Code::Internal,
         }
     }
@@ -139,6 +144,10 @@ impl ApiError {
     fn message(&self) -> String {
         match self {
             Self::Refused(refused) => refused.message.clone(),
+            Self::Bearer(error) => error.to_string(),
+            Self::Password(PasswordError::Busy | PasswordError::CutOff) => {
+                "too many logins at once; send the same request again in a moment".to_owned()
+            }
             Self::Signer(failure) => failure.message(),
             Self::Store(StoreError::Unavailable { .. } | StoreError::Closed) => {
                 "the database is not available; the same request may be sent again".to_owned()
@@ -146,7 +155,9 @@ impl ApiError {
             Self::Store(StoreError::Taken { .. }) => {
                 "an item with this name exists; choose another name".to_owned()
             }
-            Self::Store(_) | Self::Internal(_) => INTERNAL.to_owned(),
+            Self::Password(PasswordError::Hash(_)) | Self::Store(_) | Self::Internal(_) => {
+                INTERNAL.to_owned()
+            }
         }
     }
 
@@ -154,7 +165,8 @@ impl ApiError {
         let said = match self {
             Self::Refused(refused) => refused.retry_after,
             Self::Signer(failure) => failure.retry_after(),
-            Self::Store(_) | Self::Internal(_) => None,
+            Self::Password(_) => Some(Duration::from_secs(1)),
+            Self::Bearer(_) | Self::Store(_) | Self::Internal(_) => None,
         };
         let comes_back =
             matches!(status, StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS);
@@ -185,14 +197,9 @@ impl IntoResponse for ApiError {
         let message = self.message();
         let body = match self {
             Self::Refused(refused) => {
-                if let Some(methods) = refused.allow {
-                    headers.insert(ALLOW, methods);
-                }
                 ErrorBody { code, message, fields: refused.fields, dependants: refused.dependants }
             }
-            Self::Signer(_) | Self::Store(_) | Self::Internal(_) => {
-                ErrorBody { code, message, fields: Vec::new(), dependants: Vec::new() }
-            }
+            _ => ErrorBody { code, message, fields: Vec::new(), dependants: Vec::new() },
         };
         response.extensions_mut().insert(body);
         response
