@@ -48,3 +48,34 @@ pub(crate) async fn postgres() -> TestStore {
         .unwrap();
     TestStore { store: Store::open(&url).await.unwrap(), url, _folder: None }
 }
+
+impl Store {
+    /// Runs `sql` as it stands: for what no function of the store does.
+    pub(crate) async fn execute_for_test(&self, sql: &str) {
+        let mut write = self.begin().await.unwrap();
+        let sql = sqlx::AssertSqlSafe(sql.to_owned());
+        sqlx::query(sql).execute(write.connection()).await.unwrap();
+        write.commit().await.unwrap();
+    }
+}
+
+/// Two live issuers, `Open` and `Closed`, and a deleted one, with what they stand on.
+pub(crate) const ISSUERS: &[&str] = &[
+    "INSERT INTO key_store (key_store_id, name, token, created_at, created_by)
+     VALUES ('010101010101010101010101', 'Store', 'local', 0, 'admin')",
+    "INSERT INTO local_ca (local_ca_id, name, key_store_id, subject_dn, definition, status,
+                           created_at, created_by)
+     VALUES ('010101010101010101010101', 'CA', '010101010101010101010101', 'CN=CA', '{}', 'live',
+             0, 'admin')",
+    "INSERT INTO profile (profile_id, name, definition, created_at, created_by)
+     VALUES ('010101010101010101010101', 'TLS', '{}', 0, 'admin')",
+    "INSERT INTO cert_issuer (cert_issuer_id, name, local_ca_id, profile_id, allow_dn_requests,
+                              allow_csr_requests, allowed_generators, created_at, created_by,
+                              deleted_at)
+     VALUES ('010101010101010101010101', 'Open', '010101010101010101010101',
+             '010101010101010101010101', 1, 1, '[]', 0, 'admin', NULL),
+            ('020202020202020202020202', 'Closed', '010101010101010101010101',
+             '010101010101010101010101', 1, 1, '[]', 0, 'admin', NULL),
+            ('030303030303030303030303', 'Gone', '010101010101010101010101',
+             '010101010101010101010101', 1, 1, '[]', 0, 'admin', 5)",
+];

@@ -6,7 +6,7 @@ use time::Duration;
 
 use super::fixtures::{NOW, account, head, insert, team};
 use crate::store::account::Group;
-use crate::store::testing::both;
+use crate::store::testing::{ISSUERS, both};
 
 #[tokio::test]
 async fn a_lease_is_held_by_one_until_it_runs_out() {
@@ -77,23 +77,3 @@ async fn an_issuer_without_a_team_is_open_to_every_team() {
         assert_eq!(store.authorised_cas().await.unwrap().len(), 1, "{engine}");
     }
 }
-
-const ISSUERS: &[&str] = &[
-    "INSERT INTO key_store (key_store_id, name, token, created_at, created_by)
-     VALUES ('010101010101010101010101', 'Store', 'local', 0, 'admin')",
-    "INSERT INTO local_ca (local_ca_id, name, key_store_id, subject_dn, definition, status,
-                           created_at, created_by)
-     VALUES ('010101010101010101010101', 'CA', '010101010101010101010101', 'CN=CA', '{}', 'live',
-             0, 'admin')",
-    "INSERT INTO profile (profile_id, name, definition, created_at, created_by)
-     VALUES ('010101010101010101010101', 'TLS', '{}', 0, 'admin')",
-    "INSERT INTO cert_issuer (cert_issuer_id, name, local_ca_id, profile_id, allow_dn_requests,
-                              allow_csr_requests, allowed_generators, created_at, created_by,
-                              deleted_at)
-     VALUES ('010101010101010101010101', 'Open', '010101010101010101010101',
-             '010101010101010101010101', 1, 1, '[]', 0, 'admin', NULL),
-            ('020202020202020202020202', 'Closed', '010101010101010101010101',
-             '010101010101010101010101', 1, 1, '[]', 0, 'admin', NULL),
-            ('030303030303030303030303', 'Gone', '010101010101010101010101',
-             '010101010101010101010101', 1, 1, '[]', 0, 'admin', 5)",
-];
