@@ -7,12 +7,15 @@ pub mod config;
 pub mod error;
 pub mod health;
 pub mod json;
+pub mod listener;
+pub mod log;
 pub mod metrics;
 pub mod openapi;
 pub mod random;
 pub mod readiness;
 pub mod request;
 pub mod routes;
+pub mod service;
 pub mod store;
 pub mod team;
 #[cfg(test)]

@@ -181,7 +181,7 @@ impl IntoResponse for ApiError {
         let status = code.status();
         if status.is_server_error() {
             // Logged here and nowhere below. The cause goes to the log, never to the client.
-            tracing::error!(?code, error = &self as &dyn std::error::Error, "request failed");
+            tracing::error!(?code, error = %crate::log::Chain(&self), "request failed");
         }
         let mut response = status.into_response();
         let headers = response.headers_mut();
