@@ -4,6 +4,9 @@ mod body;
 mod code;
 mod signer;
 
+#[cfg(test)]
+mod tests;
+
 use std::time::Duration;
 
 use axum::http::header::{RETRY_AFTER, WWW_AUTHENTICATE};

@@ -145,5 +145,6 @@ const FIRST_REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 const HEADER_TIMEOUT: Duration = Duration::from_secs(30);
 const KEEP_ALIVE: Duration = Duration::from_secs(30);
 const MAX_HEADERS: usize = 128;
-const MAX_HEADER_LIST: u32 = 64 * 1024;
+/// More than the service takes, so that it can say so itself.
+const MAX_HEADER_LIST: u32 = 512 * 1024;
 const MAX_STREAMS: u32 = 128;

@@ -205,6 +205,27 @@ async fn a_stop_ends_a_request_that_does_not_finish_in_time() {
     assert!(answer.as_ref().map_or(true, String::is_empty), "{answer:?}");
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn two_thousand_idle_connections_keep_nobody_else_waiting() {
+    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+    let maximum = getrlimit(Resource::Nofile).maximum;
+    setrlimit(Resource::Nofile, Rlimit { current: maximum, maximum }).unwrap();
+    let (listening, address, _) = start(router());
+
+    blocking(move || {
+        let idle: Vec<_> = (0..2000).map(|_| TcpStream::connect(address).unwrap()).collect();
+        for version in [&rustls::version::TLS12, &rustls::version::TLS13] {
+            let mut tls = connect(address, version).unwrap();
+            let answer = ask(&mut tls, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n").unwrap();
+            assert!(answer.starts_with("HTTP/1.1 200 OK"), "{answer}");
+        }
+        drop(idle);
+    })
+    .await;
+
+    listening.stop(Duration::from_secs(30)).await;
+}
+
 #[test]
 fn a_taken_port_is_told_with_the_key_to_change() {
     let taken = bind(Ipv4Addr::LOCALHOST.into(), 0, "port").unwrap();

@@ -6,6 +6,8 @@ use axum::body::Body;
 use axum::http::{Method, header};
 use serde_json::json;
 
+use crate::error::Code;
+use crate::readiness::NotReady;
 use crate::testing::{api, api_with, stalled_body};
 
 #[tokio::test]
@@ -90,6 +92,73 @@ async fn a_body_that_does_not_arrive_in_time_is_a_408_and_the_end_of_the_connect
 
     assert_eq!(answer.refusal(), (408, "request_timeout".to_owned()));
     assert_eq!(answer.headers[header::CONNECTION], "close");
+}
+
+#[tokio::test]
+async fn a_body_that_trickles_in_is_cut_off_all_the_same() {
+    let api = api_with(|config| config.body_timeout = Duration::from_millis(100)).await;
+    let trickle =
+        futures::stream::unfold(tokio::time::interval(Duration::from_millis(2)), |mut t| async {
+            t.tick().await;
+            Some((Ok::<_, std::io::Error>(vec![b' ']), t))
+        });
+
+    let answer = api.anonymous().post_text("/api/login", Body::from_stream(trickle)).await;
+
+    assert_eq!(answer.refusal(), (408, "request_timeout".to_owned()));
+}
+
+#[tokio::test]
+async fn a_body_that_breaks_off_is_malformed() {
+    let api = api().await;
+    let parts = [Ok(b"{\"username\":".to_vec()), Err(std::io::Error::other("gone"))];
+    let body = Body::from_stream(futures::stream::iter(parts));
+
+    let answer = api.anonymous().post_text("/api/login", body).await;
+
+    assert_eq!(answer.refusal(), (400, "malformed_request".to_owned()));
+}
+
+#[tokio::test]
+async fn a_panic_is_a_500_that_tells_the_client_nothing() {
+    let api = api().await;
+    api.state.readiness.add("broken", || async { panic!("secret of the house") });
+
+    let answer = api.anonymous().get("/health/ready").await;
+
+    assert_eq!(answer.refusal(), (500, "internal".to_owned()));
+    assert!(!answer.text.contains("secret"), "{}", answer.text);
+    assert_eq!(api.anonymous().get("/health/live").await.status, 200);
+}
+
+#[tokio::test]
+async fn ready_tells_which_part_is_not_and_why() {
+    let api = api().await;
+    api.state.readiness.add("token", || async {
+        Err(NotReady { code: Code::TokenUnavailable, message: "the token is away".to_owned() })
+    });
+
+    let answer = api.anonymous().get("/health/ready").await;
+
+    assert_eq!(answer.status, 503);
+    let expected = json!({"status": "not ready", "parts": [
+        {"name": "database", "ready": true},
+        {"name": "token", "ready": false, "code": "token_unavailable", "message": "the token is away"},
+    ]});
+    assert_eq!(answer.json(), expected);
+}
+
+#[tokio::test]
+async fn without_its_database_the_service_says_so_and_when_to_come_back() {
+    let api = api().await;
+    api.state.store.close().await;
+
+    let answer = api.member().get("/api/currentuser").await;
+    let ready = api.anonymous().get("/health/ready").await;
+
+    assert_eq!(answer.refusal(), (503, "database_unavailable".to_owned()));
+    assert_eq!(answer.headers[header::RETRY_AFTER], "5");
+    assert_eq!(ready.json()["parts"][0]["code"], "database_unavailable");
 }
 
 #[tokio::test]

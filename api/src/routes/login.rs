@@ -41,7 +41,12 @@ async fn login(
     let account = state.store.account_named(&request.username).await?;
     let hash = account.as_ref().map(|account| account.password_hash.clone());
     let matches = state.passwords.verify(request.password, hash).await?;
-    let Some(account) = account else { return Err(bad_credentials()) };
+    let Some(account) = account else {
+        let mut write = state.store.begin().await?;
+        write.record_login_of_nobody().await?;
+        write.commit().await?;
+        return Err(bad_credentials());
+    };
     let now = state.clock.now();
     let may_log_in = account.enabled && !account.locked && account.delayed_until <= now;
     let address = address.map_or_else(String::new, |Extension(ConnectInfo(address))| {

@@ -27,6 +27,11 @@ statements! {
            SET failed_logins = 0, last_login_at = $2, last_login_address = $3
          WHERE user_id = $1";
     FAILED = "UPDATE account SET failed_logins = failed_logins + 1 WHERE user_id = $1";
+    /// Counts as text, as every fact is.
+    FAILED_OF_NOBODY = "
+        INSERT INTO installation (name, value) VALUES ('failed-logins-of-nobody', '1')
+        ON CONFLICT (name) DO UPDATE
+           SET value = CAST(CAST(installation.value AS BIGINT) + 1 AS TEXT)";
     /// A new password ends every token of the user.
     SET_PASSWORD = "
         UPDATE account
@@ -127,6 +132,17 @@ impl Write {
             LoginOutcome::Failed => sqlx::query(FAILED).bind(user.to_string()),
         };
         query.execute(self.connection()).await.map(drop).map_err(StoreError::of(TABLE))
+    }
+
+    /// Counts a failed login of a user who does not exist: the answer takes as long as for one who
+    /// does, the write to the disk included.
+    ///
+    /// # Errors
+    ///
+    /// Only if the database fails.
+    pub async fn record_login_of_nobody(&mut self) -> Result<(), StoreError> {
+        let done = sqlx::query(FAILED_OF_NOBODY).execute(self.connection()).await;
+        done.map(drop).map_err(StoreError::of("installation"))
     }
 
     /// Sets a new password and ends every token of the user, provided that its token version is
