@@ -1,11 +1,11 @@
 //! The stable codes of errors, and the status that each has.
 
 use axum::http::StatusCode;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 /// What went wrong, for programs. Stable: a code is never reused for something else.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Code {
     /// The body is not JSON, or not UTF-8.

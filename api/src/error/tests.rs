@@ -72,3 +72,18 @@ fn a_policy_violation_names_the_rule_and_a_fault_names_nothing() {
     let cause = std::io::Error::other("/home/chancery/data is full");
     assert_eq!(message(ApiError::internal(cause)), INTERNAL);
 }
+
+#[test]
+fn codes_and_their_statuses_stay_what_they_are() {
+    use utoipa::PartialSchema as _;
+    let schema = serde_json::to_value(Code::schema()).unwrap();
+    let names = schema["enum"].as_array().unwrap_or_else(|| panic!("no enum in {schema}"));
+    let line = |name: &serde_json::Value| {
+        let code: Code = serde_json::from_value(name.clone()).unwrap();
+        format!("{} {}\n", code.status().as_u16(), name.as_str().unwrap())
+    };
+    let mut lines: Vec<_> = names.iter().map(line).collect();
+    lines.sort();
+
+    assert_eq!(lines.concat(), include_str!("codes.txt"), "clients branch on them");
+}
