@@ -6,7 +6,7 @@ pub mod distinguished_name;
 pub mod dn_text;
 pub mod dns_name;
 pub mod email_address;
-mod general_name;
+pub mod general_name;
 pub mod subject_alt_name;
 pub mod subject_rules;
 pub mod uri;
