@@ -1,1 +1,6 @@
-//! Stub.
+//! What an administrator sets up: profiles, CAs, issuers and key stores.
+
+pub mod profile_definition;
+pub mod profile_names;
+pub mod profile_values;
+pub mod subject_rules;

@@ -67,25 +67,25 @@ const SUBJECT_ALT_NAME: ObjectIdentifier = ObjectIdentifier::new_unwrap("2.5.29.
 
 /// Extensions that the profile and the CA decide, whatever the request says of them.
 const DECIDED_BY_PROFILE: [&str; 19] = [
-    "2.5.29.14",              // subjectKeyIdentifier
-    "2.5.29.15",              // keyUsage
-    "2.5.29.18",              // issuerAltName
-    "2.5.29.19",              // basicConstraints
-    "2.5.29.30",              // nameConstraints
-    "2.5.29.31",              // cRLDistributionPoints
-    "2.5.29.32",              // certificatePolicies
-    "2.5.29.33",              // policyMappings
-    "2.5.29.35",              // authorityKeyIdentifier
-    "2.5.29.36",              // policyConstraints
-    "2.5.29.37",              // extKeyUsage
-    "2.5.29.46",              // freshestCRL
-    "2.5.29.54",              // inhibitAnyPolicy
-    "1.3.6.1.5.5.7.1.1",      // authorityInfoAccess
-    "1.3.6.1.5.5.7.1.24",     // tlsfeature
-    "1.3.6.1.5.5.7.48.1.5",   // ocsp-nocheck
-    "1.3.6.1.4.1.311.20.2",   // Microsoft's template name
-    "1.3.6.1.4.1.311.21.7",   // Microsoft's template information
-    "1.3.6.1.4.1.311.21.10",  // Microsoft's application policies
+    "2.5.29.14",             // subjectKeyIdentifier
+    "2.5.29.15",             // keyUsage
+    "2.5.29.18",             // issuerAltName
+    "2.5.29.19",             // basicConstraints
+    "2.5.29.30",             // nameConstraints
+    "2.5.29.31",             // cRLDistributionPoints
+    "2.5.29.32",             // certificatePolicies
+    "2.5.29.33",             // policyMappings
+    "2.5.29.35",             // authorityKeyIdentifier
+    "2.5.29.36",             // policyConstraints
+    "2.5.29.37",             // extKeyUsage
+    "2.5.29.46",             // freshestCRL
+    "2.5.29.54",             // inhibitAnyPolicy
+    "1.3.6.1.5.5.7.1.1",     // authorityInfoAccess
+    "1.3.6.1.5.5.7.1.24",    // tlsfeature
+    "1.3.6.1.5.5.7.48.1.5",  // ocsp-nocheck
+    "1.3.6.1.4.1.311.20.2",  // Microsoft's template name
+    "1.3.6.1.4.1.311.21.7",  // Microsoft's template information
+    "1.3.6.1.4.1.311.21.10", // Microsoft's application policies
 ];
 
 impl RequestedExtensions {

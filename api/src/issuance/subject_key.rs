@@ -34,7 +34,9 @@ pub enum SubjectKeyError {
     #[error("the public key is not well-formed DER")]
     Malformed,
     /// An algorithm that is not taken.
-    #[error("keys of type {0} are not accepted; RSA, ECDSA on P-256, P-384 or P-521, and Ed25519 are")]
+    #[error(
+        "keys of type {0} are not accepted; RSA, ECDSA on P-256, P-384 or P-521, and Ed25519 are"
+    )]
     Algorithm(String),
     /// A curve that is not taken, or explicit curve parameters.
     #[error("the curve {0} is not accepted; P-256, P-384 and P-521 are")]

@@ -46,7 +46,9 @@ mod tests {
 
     #[test]
     fn bits_are_counted_without_leading_zeros() {
-        for (number, expected) in [(&[][..], 0), (&[0, 0], 0), (&[0, 1], 1), (&[0x80, 0], 16), (&[0x7f, 0xff], 15)] {
+        for (number, expected) in
+            [(&[][..], 0), (&[0, 0], 0), (&[0, 1], 1), (&[0x80, 0], 16), (&[0x7f, 0xff], 15)]
+        {
             assert_eq!(bits(number), expected);
         }
     }
