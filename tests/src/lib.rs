@@ -22,6 +22,7 @@ mod persona;
 pub mod program;
 pub mod programs;
 pub mod signer_home;
+pub mod source;
 
 pub use client::{Answer, Client};
 pub use database::Engine;
