@@ -156,11 +156,7 @@ async fn greet(held: &Held<'_>) -> Result<(), Lost> {
     Ok(())
 }
 
-async fn hello(
-    connection: &Connection,
-    hello: Hello,
-    shared: &Shared,
-) -> Result<HelloReply, Lost> {
+async fn hello(connection: &Connection, hello: Hello, shared: &Shared) -> Result<HelloReply, Lost> {
     match connection.hello(hello, &shared.options).await {
         Ok((_, Outcome::Done(Reply::Hello(reply)))) => Ok(*reply),
         Ok((_, outcome)) => {

@@ -23,11 +23,18 @@ pub use error::SignerError;
 pub use heads::{HeadsUnknown, JournalHeads};
 pub use operations::{Journaled, KeyChanging, Signing};
 pub use options::Options;
-pub use serial::{ConnectionHandle, RandomBytes};
+pub use serial::ConnectionHandle;
 pub use state::SignerState;
 
 use connection::Connection;
 use lifeline::Lifeline;
+
+use crate::random::Random;
+
+#[cfg(test)]
+pub(crate) mod fake_signer;
+#[cfg(test)]
+mod tests;
 
 /// A handle to the one connection to the signer, which is made again whenever it is lost.
 #[derive(Clone)]
@@ -41,7 +48,7 @@ pub struct SignerClient {
 struct Shared {
     options: Options,
     heads: Arc<dyn JournalHeads>,
-    random: RandomBytes,
+    random: Arc<dyn Random>,
     link: watch::Sender<Option<Arc<Connection>>>,
     state: watch::Sender<SignerState>,
     /// Asks for a fresh look at the signer's state.
@@ -53,7 +60,7 @@ impl SignerClient {
     ///
     /// `heads` is asked before each `hello`; `random` is the API's cryptographic source.
     #[must_use]
-    pub fn start(options: Options, heads: Arc<dyn JournalHeads>, random: RandomBytes) -> Self {
+    pub fn start(options: Options, heads: Arc<dyn JournalHeads>, random: Arc<dyn Random>) -> Self {
         let shared = Arc::new(Shared {
             options,
             heads,

@@ -8,9 +8,6 @@ use super::SignerClient;
 use super::connection::Connection;
 use super::error::SignerError;
 
-/// Fills 16 bytes from the API's cryptographic source.
-pub type RandomBytes = Arc<dyn Fn() -> [u8; 16] + Send + Sync>;
-
 /// The connection on which a drawn nonce counts. It is used up by the request.
 #[derive(Debug)]
 pub struct ConnectionHandle(pub(super) Arc<Connection>);
@@ -23,15 +20,13 @@ impl SignerClient {
     /// [`SignerError::Unreachable`] where no connection comes up within a moment.
     pub async fn serial_nonce(&self) -> Result<(SerialNonce, ConnectionHandle), SignerError> {
         let connection = self.connection().await?;
-        // The bytes that make the serial unpredictable to the signer too (signer.md, "Serial by
-        // construction").
-        let random = (self.shared.random)();
+        // Connection's nonce, counter, and what makes the serial unpredictable to the signer too.
         let mut nonce = [0; 40];
         let (head, tail) = nonce.split_at_mut(16);
         let (counter, tail) = tail.split_at_mut(8);
         head.copy_from_slice(&connection.nonce().0);
         counter.copy_from_slice(&connection.next_count().to_be_bytes());
-        tail.copy_from_slice(&random);
+        self.shared.random.fill(tail);
         Ok((Fixed(nonce), ConnectionHandle(connection)))
     }
 }
