@@ -8,12 +8,14 @@ use sqlx::{Any, AnyConnection, AnyPool, Connection as _, Executor as _};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::StoreError;
+use super::certificate::{Writer, WriterHandle};
 
 /// A handle to the database; clones share one pool.
 #[derive(Clone, Debug)]
 pub struct Store {
     pool: AnyPool,
     engine: Engine,
+    writer: Writer,
 }
 
 #[derive(Clone, Debug)]
@@ -49,7 +51,7 @@ impl Store {
             _ => Engine::Postgres,
         };
         sqlx::migrate!("../migrations").run(&pool).await.map_err(StoreError::Migrate)?;
-        Ok(Self { pool, engine })
+        Ok(Self { pool, engine, writer: Writer::default() })
     }
 
     /// Whether the database answers.
@@ -95,9 +97,14 @@ impl Store {
         Ok(Write { transaction, _turn: turn })
     }
 
-    /// Whether concurrent writes gain by sharing a transaction.
-    pub(super) fn has_one_writer(&self) -> bool {
-        matches!(self.engine, Engine::Sqlite { .. })
+    /// The task that records certificates.
+    pub(super) fn writer(&self) -> WriterHandle<'_> {
+        WriterHandle { writer: &self.writer, store: self }
+    }
+
+    /// The same database for that task itself: it must not keep itself alive.
+    pub(super) fn without_writer(&self) -> Self {
+        Self { writer: Writer::default(), ..self.clone() }
     }
 }
 
