@@ -5,11 +5,14 @@ pub mod certificate_policy;
 pub mod extended_key_usage;
 pub mod facts;
 pub mod fields;
+pub mod history;
 pub mod key_usage;
 mod moment;
 mod pointers;
+pub mod stored;
 
 pub use certificate_policy::CertificatePolicy;
 pub use extended_key_usage::ExtendedKeyUsage;
 pub use facts::CertificateFacts;
 pub use key_usage::KeyUsage;
+pub use stored::StoredCertificate;
