@@ -1,18 +1,17 @@
-//! What stands in a certificate, as people read it, and the record of it.
+//! What stands in a certificate, as people read it, and what can happen to one.
 
 mod algorithms;
 pub mod certificate_policy;
 pub mod extended_key_usage;
 pub mod facts;
 pub mod fields;
-pub mod history;
+mod history_event;
 pub mod key_usage;
 mod moment;
 mod pointers;
-pub mod stored;
 
 pub use certificate_policy::CertificatePolicy;
 pub use extended_key_usage::ExtendedKeyUsage;
 pub use facts::CertificateFacts;
+pub use history_event::{HistoryEvent, NotAnEvent};
 pub use key_usage::KeyUsage;
-pub use stored::StoredCertificate;

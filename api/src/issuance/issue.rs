@@ -14,7 +14,7 @@ use super::csr_text::{self, CsrTextError};
 use super::end_entity::{self, Subject};
 use super::extra::{self, ExtraProblem};
 use super::issuing_ca::IssuingCa;
-use super::new_record::{Inserted, MadeBy, NewRecord, Records};
+use super::new_record::{MadeBy, Records, new_record};
 use super::signing::{SignedTbs, Signing, SigningError, SigningRequest};
 use crate::certificate::fields::NotACertificate;
 use crate::inventory::profile_definition::ProfileDefinition;
@@ -22,6 +22,7 @@ use crate::inventory::profile_names::ProfileViolation;
 use crate::name::subject_alt_name::SubjectAltNameProblem;
 use crate::name::{DistinguishedName, NameProblem, SubjectAltName};
 use crate::packaging::pem;
+use crate::store::certificate::{Inserted, NewCertificate};
 
 /// A CSR request whose sender is known (step 1) and may use this issuer for this team (step 2).
 #[derive(Clone, Debug)]
@@ -139,10 +140,7 @@ pub enum IssueError {
     #[error("the signer's answer makes no certificate")]
     NotACertificate(#[source] NotACertificate),
     /// It is signed and in the journal, and the store would not take it.
-    #[error(
-        "the certificate was issued but could not be recorded yet; it appears by itself within \
-         minutes under the id {certificate_id}, so do not ask again"
-    )]
+    #[error("the certificate {certificate_id} was signed but not recorded")]
     NotRecorded {
         /// The id that the record will have.
         certificate_id: CertificateId,
@@ -179,13 +177,12 @@ pub async fn issue<S: Signing, R: Records>(
     let signed = ask(&issuance, &request, &context, signing).await?;
 
     // 7. Record: certificate, history entry and CSR, in one transaction.
-    let record = NewRecord::of(&context, &signed, Some(request.csr.der()), MadeBy::Request)
+    let record = new_record(&context, &signed, Some(request.csr.der()), MadeBy::Request)
         .map_err(IssueError::NotACertificate)?;
-    insert(&record, records).await?;
+    let certificate_id = insert(&record, records).await?;
 
     // 8. Answer.
-    let pem = pem::certificate(&record.certificate.der);
-    Ok(Issued { certificate_id: record.certificate.certificate_id, pem })
+    Ok(Issued { certificate_id, pem: pem::certificate(&record.certificate.der) })
 }
 
 /// What the certificate will say of its subject.
@@ -272,16 +269,19 @@ async fn ask<S: Signing>(
     signing.sign_certificate(request).await.map_err(IssueError::Signing)
 }
 
-/// Offers the record to the store until it is there, a few times.
-async fn insert<R: Records>(record: &NewRecord, records: &R) -> Result<(), IssueError> {
+/// Offers the record to the store until it is there, a few times; answers its id.
+async fn insert<R: Records>(
+    record: &NewCertificate,
+    records: &R,
+) -> Result<CertificateId, IssueError> {
     let mut waits = RETRIES.iter();
     loop {
         let error = match records.insert(record).await {
-            Ok(Inserted::New | Inserted::AlreadyThere) => return Ok(()),
+            Ok(Inserted::New(id) | Inserted::AlreadyThere(id)) => return Ok(id),
             Err(error) => error,
         };
         let Some(wait) = waits.next() else {
-            let certificate_id = record.certificate.certificate_id;
+            let certificate_id = record.certificate.id;
             return Err(IssueError::NotRecorded { certificate_id, source: Box::new(error) });
         };
         tokio::time::sleep(*wait).await;

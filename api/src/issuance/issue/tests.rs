@@ -12,12 +12,12 @@ use chancery_shared::wire::{JournalHead, Refusal, RefusalCode};
 use time::macros::datetime;
 
 use super::*;
-use crate::certificate::CertificateFacts;
-use crate::certificate::history::HistoryEvent;
+use crate::certificate::{CertificateFacts, HistoryEvent};
 use crate::issuance::ca_certificate::{CaSubject, draft_own};
 use crate::issuance::extensions::Pointers;
 use crate::issuance::tbs::{Draft, DraftError};
 use crate::name::dn_text;
+use crate::signer_client::SignerError;
 
 const NOW: OffsetDateTime = datetime!(2026-11-28 12:00:00 UTC);
 const CSR: &[u8] = include_bytes!("../../../../tests/cases/pem/pem-001.pem");
@@ -99,20 +99,20 @@ impl Signing for Signer {
 #[derive(Default)]
 struct Store {
     failures: AtomicUsize,
-    rows: Mutex<Vec<NewRecord>>,
+    rows: Mutex<Vec<NewCertificate>>,
 }
 
 impl Records for Store {
     type Error = std::fmt::Error;
 
-    async fn insert(&self, record: &NewRecord) -> Result<Inserted, Self::Error> {
+    async fn insert(&self, record: &NewCertificate) -> Result<Inserted, Self::Error> {
         let left = self.failures.load(Ordering::Relaxed);
         if left > 0 {
             self.failures.store(left - 1, Ordering::Relaxed);
             return Err(std::fmt::Error);
         }
         self.rows.lock().unwrap().push(record.clone());
-        Ok(Inserted::New)
+        Ok(Inserted::New(record.certificate.id))
     }
 }
 
@@ -159,10 +159,10 @@ async fn a_csr_becomes_a_certificate_and_its_record() {
     assert_eq!(facts.not_after, datetime!(2027-03-08 11:54:59 UTC));
     assert_eq!(issued.certificate_id, ids().certificate_id);
     assert_eq!(issued.pem, pem::certificate(&row.certificate.der));
-    assert_eq!(row.csr.as_ref().unwrap().csr_id, ids().csr_id);
-    assert_eq!(row.history.event, HistoryEvent::Created);
-    assert_eq!(row.history.details, "User alice created the certificate; a CSR was provided");
-    assert_eq!(row.journal, head());
+    assert_eq!(row.certificate.csr_id, Some(ids().csr_id));
+    assert_eq!(row.history[0].event, HistoryEvent::Created);
+    assert_eq!(row.history[0].details, "User alice created the certificate; a CSR was provided");
+    assert_eq!(row.certificate.journal, Some(head()));
     assert_eq!(row.certificate.extra_details.as_deref(), Some("rack 12"));
     assert_eq!(row.certificate.extra_emails.as_deref(), Some(emails.as_slice()));
 }
@@ -182,12 +182,12 @@ async fn reconciliation_makes_the_same_record_from_what_the_journal_has() {
         journal: head(),
     };
 
-    let csr = made.csr.as_ref().map(|csr| csr.der.as_slice());
-    let found = NewRecord::of(&context, &signed, csr, MadeBy::Reconciliation(NOW)).unwrap();
+    let csr = made.csr.as_deref();
+    let found = new_record(&context, &signed, csr, MadeBy::Reconciliation(NOW)).unwrap();
 
     assert_eq!(found.certificate, made.certificate);
     assert_eq!(found.csr, made.csr);
-    assert_eq!(found.history.event, HistoryEvent::Recovered);
+    assert_eq!(found.history[0].event, HistoryEvent::Recovered);
 }
 
 #[tokio::test(start_paused = true)]
@@ -220,13 +220,16 @@ async fn a_refusal_of_the_signer_leaves_no_record() {
         let rule = Some("tbs.issuer".to_owned());
         let detail = "no".to_owned();
         let code = RefusalCode::PolicyViolation;
-        SigningError::Refused(Refusal { code, rule, detail, retry_after_ms: None })
+        SignerError::Refused(Refusal { code, rule, detail, retry_after_ms: None }).into()
     };
     let (signer, store) = (Signer::new(Some(refusal)), Store::default());
 
     let refused = try_issue(&signer, &store, ProfileDefinition::first(), body()).await;
 
-    assert!(matches!(refused, Err(IssueError::Signing(SigningError::Refused(_)))));
+    assert!(matches!(
+        refused,
+        Err(IssueError::Signing(SigningError::Signer(SignerError::Refused(_))))
+    ));
     assert!(store.rows.lock().unwrap().is_empty());
 }
 
