@@ -19,6 +19,7 @@ pub mod openapi;
 pub mod packaging;
 pub mod random;
 pub mod readiness;
+pub mod reconcile;
 pub mod request;
 pub mod routes;
 pub mod service;

@@ -20,6 +20,7 @@ use crate::listener::{self, BindError, IdentityError, Listening, ServerIdentity}
 use crate::metrics;
 use crate::random::Random;
 use crate::readiness::Readiness;
+use crate::reconcile::{self, Reconciler};
 use crate::signer_client::{self, SignerClient};
 use crate::store::{Store, StoreError};
 
@@ -29,6 +30,7 @@ pub struct Service {
     identity: ServerIdentity,
     https: Listening,
     metrics: Option<Listening>,
+    reconciler: Reconciler,
 }
 
 /// Why the service does not start. Nothing of it runs then.
@@ -116,7 +118,10 @@ impl Service {
             }
             None => None,
         };
-        Ok(Self { state, identity, https, metrics })
+
+        // 6. The jobs.
+        let reconciler = reconcile::start(state.clone());
+        Ok(Self { state, identity, https, metrics, reconciler })
     }
 
     /// What the handlers use.
@@ -136,6 +141,7 @@ impl Service {
         if let Some(metrics) = self.metrics {
             metrics.stop(Duration::ZERO).await;
         }
+        self.reconciler.stop().await;
         self.state.store.close().await;
     }
 }
