@@ -15,7 +15,7 @@ use crate::readiness::NotReady;
 use crate::signer_client::SignerState;
 
 /// Pause between two passes.
-const EVERY: Duration = Duration::from_secs(60);
+const EVERY: Duration = Duration::from_mins(1);
 
 /// The running task.
 #[derive(Debug)]
