@@ -79,7 +79,11 @@ pub(crate) async fn api() -> Api {
 
 /// The same with a changed configuration.
 pub(crate) async fn api_with(change: impl FnOnce(&mut Config)) -> Api {
-    let store = sqlite().await;
+    api_on(sqlite().await, change).await
+}
+
+/// The same on an empty database of either engine.
+pub(crate) async fn api_on(store: TestStore, change: impl FnOnce(&mut Config)) -> Api {
     let clock = Arc::new(TestClock::default());
     let random = Arc::new(SystemRandom);
     let mut config = Config::with_defaults("/nonexistent".into());
