@@ -1,7 +1,10 @@
 //! The specification's field names: they stand here and nowhere else.
 
+pub mod cert_issuer;
 pub mod certificate;
+pub mod key_store;
 pub mod login;
+pub mod profile;
 pub mod team;
 pub mod user;
 
