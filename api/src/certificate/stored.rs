@@ -13,6 +13,7 @@ use crate::issuance::context::IssuanceContext;
 /// One row, column by column. What stands in the certificate itself is repeated only where a
 /// query needs it.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "the columns are flags")]
 pub struct StoredCertificate {
     /// The record's id.
     pub certificate_id: CertificateId,

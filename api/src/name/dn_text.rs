@@ -173,12 +173,10 @@ fn string_value(
         })
     };
     let (tag, misfit) = match known.map_or(Syntax::Directory, |known| known.syntax) {
-        Syntax::Directory if is_printable(text) => (Tag::PrintableString, None),
-        Syntax::Directory => (Tag::Utf8String, None),
+        // For a country: two letters or refused, by the rules for every name.
+        Syntax::Directory | Syntax::Country if is_printable(text) => (Tag::PrintableString, None),
+        Syntax::Directory | Syntax::Country => (Tag::Utf8String, None),
         Syntax::Printable => (Tag::PrintableString, charset(is_printable, false)),
-        // Two letters or refused, by the rules for every name.
-        Syntax::Country if is_printable(text) => (Tag::PrintableString, None),
-        Syntax::Country => (Tag::Utf8String, None),
         Syntax::Ia5 => (Tag::Ia5String, charset(str::is_ascii, true)),
     };
     match misfit {

@@ -53,7 +53,10 @@ pub enum NameProblem {
         attribute: String,
     },
     /// A control character, or one that changes how others are shown.
-    #[error("{attribute} holds the character U+{:04X}, which no name may hold", u32::from(*character))]
+    #[error(
+        "{attribute} holds the character U+{:04X}, which no name may hold",
+        u32::from(*character)
+    )]
     Character {
         /// The type, as shown.
         attribute: String,
@@ -61,7 +64,7 @@ pub enum NameProblem {
         character: char,
     },
     /// A character that the type's string type can't hold.
-    #[error("{attribute} holds {character:?}; it may hold {} only", if *ascii { "ASCII" } else { "letters, digits and ' ( ) + , - . / : = ? and blanks" })]
+    #[error("{attribute} holds {character:?}; it may hold {} only", charset(*ascii))]
     Charset {
         /// The type, as shown.
         attribute: String,
@@ -70,6 +73,10 @@ pub enum NameProblem {
         /// Whether ASCII would pass.
         ascii: bool,
     },
+}
+
+fn charset(ascii: bool) -> &'static str {
+    if ascii { "ASCII" } else { "letters, digits, blanks and ' ( ) + , - . / : = ?" }
 }
 
 /// Checks structure, lengths and characters of every attribute.
