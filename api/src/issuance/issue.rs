@@ -10,10 +10,11 @@ use super::csr_text;
 use super::end_entity::{self, Subject};
 use super::extra;
 use super::issue_error::IssueError;
-use super::new_record::{Inserted, MadeBy, NewRecord, Records};
+use super::new_record::{MadeBy, Records, new_record};
 use super::signing::{SignedTbs, Signing, SigningRequest};
 use crate::name::{DistinguishedName, NameProblem, SubjectAltName};
 use crate::packaging::pem;
+use crate::store::certificate::{Inserted, NewCertificate};
 
 /// How long to wait before the record is offered to the store again.
 const RETRIES: [Duration; 3] =
@@ -42,13 +43,13 @@ pub async fn issue<S: Signing, R: Records>(
     let signed = ask(&issuance, &request, &context, signing).await?;
 
     // 7. Record: certificate, history entry and CSR, in one transaction.
-    let record = NewRecord::of(&context, &signed, Some(request.csr.der()), MadeBy::Request)
+    let record = new_record(&context, &signed, Some(request.csr.der()), MadeBy::Request)
         .map_err(IssueError::NotACertificate)?;
     insert(&record, records).await?;
 
     // 8. Answer.
     let pem = pem::certificate(&record.certificate.der);
-    Ok(Issued { certificate_id: record.certificate.certificate_id, pem })
+    Ok(Issued { certificate_id: record.certificate.id, pem })
 }
 
 /// What the certificate will say of its subject.
@@ -136,15 +137,15 @@ async fn ask<S: Signing>(
 }
 
 /// Offers the record to the store until it is there, a few times.
-async fn insert<R: Records>(record: &NewRecord, records: &R) -> Result<(), IssueError> {
+async fn insert<R: Records>(record: &NewCertificate, records: &R) -> Result<(), IssueError> {
     let mut waits = RETRIES.iter();
     loop {
-        let error = match records.insert(record).await {
-            Ok(Inserted::New | Inserted::AlreadyThere) => return Ok(()),
+        let error = match records.insert(record.clone()).await {
+            Ok(Inserted::New(_) | Inserted::AlreadyThere(_)) => return Ok(()),
             Err(error) => error,
         };
         let Some(wait) = waits.next() else {
-            let certificate_id = record.certificate.certificate_id;
+            let certificate_id = record.certificate.id;
             return Err(IssueError::NotRecorded { certificate_id, source: Box::new(error) });
         };
         tokio::time::sleep(*wait).await;

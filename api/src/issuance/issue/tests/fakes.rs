@@ -24,10 +24,11 @@ use crate::issuance::extensions::Pointers;
 use crate::issuance::issue::issue;
 use crate::issuance::issue_error::IssueError;
 use crate::issuance::issuing_ca::IssuingCa;
-use crate::issuance::new_record::{Inserted, NewRecord, Records};
+use crate::issuance::new_record::Records;
 use crate::issuance::signing::{SignedTbs, Signing, SigningError, SigningRequest};
 use crate::issuance::tbs::{Draft, DraftError};
 use crate::name::dn_text;
+use crate::store::certificate::{Inserted, NewCertificate};
 
 pub(super) const NOW: OffsetDateTime = datetime!(2026-11-28 12:00:00 UTC);
 pub(super) const CSR: &[u8] = include_bytes!("../../../../../tests/cases/pem/pem-001.pem");
@@ -109,20 +110,21 @@ impl Signing for Signer {
 #[derive(Default)]
 pub(super) struct Store {
     pub(super) failures: AtomicUsize,
-    pub(super) rows: Mutex<Vec<NewRecord>>,
+    pub(super) rows: Mutex<Vec<NewCertificate>>,
 }
 
 impl Records for Store {
     type Error = std::fmt::Error;
 
-    async fn insert(&self, record: &NewRecord) -> Result<Inserted, Self::Error> {
+    async fn insert(&self, record: NewCertificate) -> Result<Inserted, Self::Error> {
         let left = self.failures.load(Ordering::Relaxed);
         if left > 0 {
             self.failures.store(left - 1, Ordering::Relaxed);
             return Err(std::fmt::Error);
         }
-        self.rows.lock().unwrap().push(record.clone());
-        Ok(Inserted::New)
+        let id = record.certificate.id;
+        self.rows.lock().unwrap().push(record);
+        Ok(Inserted::New(id))
     }
 }
 
