@@ -36,7 +36,8 @@ pub struct CertificateRecord {
     pub key_usages: Vec<String>,
     /// Display names such as `Server Authentication`; an unknown one by its OID.
     pub enhanced_key_usages: Vec<String>,
-    /// `DNS:…`, `EMAIL:…`, `IP:…`, `URI:…`, `UPN:…`, `OTHER:<oid>:<hex>`, `DIRNAME:…`, `RID:…`.
+    /// `DNS:…`, `EMAIL:…`, `IP:…`, `URI:…`, `UPN:…`, `OTHER:<oid>:<hex>`, `DIRNAME:…` or
+    /// `RID:…`.
     pub subject_alternative_names: Vec<String>,
     /// ISO 8601 with milliseconds and offset.
     pub valid_from: String,

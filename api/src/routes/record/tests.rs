@@ -16,13 +16,7 @@ const NOW: OffsetDateTime = datetime!(2026-11-28 12:00:00 UTC);
 fn der(case: &str) -> Vec<u8> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/cases/crt");
     let text = std::fs::read(folder.join(format!("{case}.cert.pem"))).unwrap();
-    pem::parse(text)
-}
-
-mod pem {
-    pub(super) fn parse(text: Vec<u8>) -> Vec<u8> {
-        ::pem::parse(text).unwrap().into_contents()
-    }
+    ::pem::parse(text).unwrap().into_contents()
 }
 
 fn stored(case: &str) -> StoredCertificate {
