@@ -1,6 +1,7 @@
 //! What an administrator sets up: profiles, CAs, issuers and key stores.
 
 pub mod local_ca;
+mod profile_ceiling;
 pub mod profile_definition;
 pub mod profile_names;
 pub mod profile_values;
