@@ -4,6 +4,8 @@ mod arbitrary;
 mod damage;
 mod faults;
 mod faulty_disk;
+mod forged_gaps;
+mod gaps;
 mod meaning;
 mod reading;
 mod recording;
