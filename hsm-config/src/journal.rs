@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::Path;
 
-use chancery_signer::journal::{TornTail, Verified, VerifyError};
+use chancery_signer::journal::{Gap, TornTail, Verified, VerifyError};
 use serde_json::json;
 
 /// What came of it.
@@ -38,7 +38,9 @@ impl Verdict {
                 "signerId": verified.head.signer_id,
                 "seq": verified.head.seq,
                 "hash": verified.head.hash,
+                "entries": verified.entries,
                 "segments": verified.segments,
+                "lost": verified.gaps.iter().map(lost).collect::<Vec<_>>(),
                 "intents": verified.intents,
                 "signed": verified.signed,
                 "openIntents": verified.open_intents,
@@ -60,7 +62,7 @@ impl fmt::Display for Verdict {
             f,
             "{} entries in {} segments, each as it was written: {} intents with serial numbers \
              that their nonces give, {} signed, {} open\nhead: seq {}, hash {}",
-            verified.head.seq,
+            verified.entries,
             verified.segments,
             verified.intents,
             verified.signed,
@@ -68,6 +70,9 @@ impl fmt::Display for Verdict {
             verified.head.seq,
             verified.head.hash,
         )?;
+        for [first, last] in verified.gaps.iter().map(lost) {
+            write!(f, "\nlost: seq {first} to {last}, as the operator accepted")?;
+        }
         if let Some(torn) = &verified.torn {
             write!(
                 f,
@@ -78,6 +83,12 @@ impl fmt::Display for Verdict {
         }
         Ok(())
     }
+}
+
+/// The first and the last number of a gap.
+fn lost(gap: &Gap) -> [u64; 2] {
+    let Gap { after, up_to } = *gap;
+    [after.saturating_add(1), up_to]
 }
 
 fn words(torn: &TornTail) -> String {
