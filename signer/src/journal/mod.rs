@@ -25,6 +25,7 @@
 //! Each entry carries the SHA-256 of the body before it. So whoever knows the newest hash knows
 //! the whole journal; [`verify`](fn@verify) checks it.
 
+mod approved;
 mod command;
 mod entries;
 mod error;
@@ -50,6 +51,7 @@ mod writer;
 #[cfg(test)]
 mod tests;
 
+pub use approved::signature_of;
 pub use entries::{Entries, entries};
 pub use error::{Damage, JournalError, ReadError, VerifyError};
 pub use gap::Gap;

@@ -26,7 +26,8 @@ pub struct Recovered {
     /// The last entry of the whole journal that changed the keyring; 0 for none. A keyring that
     /// stands before the first of `keyring_changes` has to read [`entries`](super::entries()).
     pub last_keyring_change: u64,
-    /// Approved requests whose intent and signature are both in the last segment.
+    /// Approved requests whose intent and signature are both in the last segment; of others,
+    /// [`signature_of`](super::signature_of()) knows.
     pub signed_approvals: Vec<SignedApproval>,
     /// Bytes of a torn group that were cut off; 0 for none.
     pub torn_bytes: u64,

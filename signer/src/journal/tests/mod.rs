@@ -1,5 +1,6 @@
 //! The journal's tests: one file per promise, what they share here.
 
+mod approved;
 mod arbitrary;
 mod damage;
 mod faults;
