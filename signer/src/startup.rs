@@ -125,7 +125,8 @@ pub async fn chores(signer: Arc<Signer>, recovered: Recovered, mut stop: watch::
         if signer.is_started.load(Ordering::Acquire) {
             signer.close_abandoned().await;
             for (name, token) in &signer.tokens {
-                if token.state() != TokenState::Ok {
+                // What an older journal calls pending or destroying may be a CA's live key.
+                if token.state() != TokenState::Ok || signer.missing_head().is_some() {
                     continue;
                 }
                 if !swept.contains(&name.as_str()) && sweep(&signer, name, token).await {
