@@ -9,8 +9,8 @@ use super::walk::{Stored, Walk};
 use super::{Damage, JournalError, ReadError};
 
 /// The entries of the journal in `folder` with numbers above `after`, one at a time. What the
-/// operator accepted as lost is passed over. A torn end is the end. The first error ends it too. The chain is not checked: that is
-/// [`verify`](super::verify())'s.
+/// operator accepted as lost is passed over. A torn end is the end. The first error ends it too.
+/// The chain is not checked: that is [`verify`](super::verify())'s.
 pub fn entries(folder: &Path, after: u64) -> Entries {
     match Walk::from(folder, after.saturating_add(1)) {
         Ok(walk) => Entries { state: State::Walking(Box::new(walk)) },
