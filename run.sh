@@ -114,7 +114,7 @@ check_port() { # VARIABLE PORT
 # The first of the base paths, as links use it: "" or "/chancery".
 base_path() {
   local first
-  first=$(setting CHANCERY_BASE_PATH server.base-paths '')
+  first=$(setting CHANCERY_BASE_PATH base.path '')
   first=${first%%,*}
   first=${first#/}
   first=${first%/}
@@ -228,7 +228,7 @@ serve() {
   install_missing
   build
   local metrics_port
-  port=$(setting CHANCERY_PORT server.port 8443)
+  port=$(setting CHANCERY_PORT port 8443)
   metrics_port=$(setting CHANCERY_METRICS_PORT metrics.port 9464)
   check_port CHANCERY_PORT "$port"
   check_port CHANCERY_METRICS_PORT "$metrics_port"

@@ -1,1 +1,30 @@
-//! Stub.
+//! The service that users talk to: who may have which certificate, and its record.
+
+pub mod app;
+mod asn1;
+pub mod auth;
+pub mod certificate;
+pub mod clock;
+pub mod config;
+pub mod error;
+pub mod health;
+pub mod inventory;
+pub mod issuance;
+pub mod json;
+pub mod listener;
+pub mod log;
+pub mod metrics;
+pub mod name;
+pub mod openapi;
+pub mod packaging;
+pub mod random;
+pub mod readiness;
+pub mod request;
+pub mod routes;
+pub mod service;
+pub mod signer_client;
+pub mod store;
+pub mod team;
+#[cfg(test)]
+pub(crate) mod testing;
+pub mod timestamp;

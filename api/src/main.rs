@@ -1,2 +1,97 @@
-//! Stub.
-fn main() {}
+//! `chancery-api`: reads the configuration, starts the service, stops it when told.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use anyhow::Context as _;
+use chancery_api::clock::SystemClock;
+use chancery_api::config::{Config, ConfigFile};
+use chancery_api::random::SystemRandom;
+use chancery_api::service::Service;
+use chancery_api::{log, metrics};
+use clap::Parser;
+use rustix::fs::Mode;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit, umask};
+use sd_notify::NotifyState;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+/// Chancery's API: who may have which certificate, and its record.
+#[derive(Parser)]
+#[command(version)]
+struct Arguments {
+    /// The folder of configuration, data and sockets.
+    #[arg(long, env = "CHANCERY_HOME", default_value = "chancery-home")]
+    home: PathBuf,
+}
+
+fn main() -> ExitCode {
+    match run(&Arguments::parse().home) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("chancery-api: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(home: &Path) -> anyhow::Result<()> {
+    // Whatever this process writes is its user's alone.
+    umask(Mode::RWXG | Mode::RWXO);
+    let home = std::path::absolute(home).context("the home has no absolute path")?;
+    let path = home.join("config/application.properties");
+    let file = ConfigFile::read(&path, |name| std::env::var(name).ok())?;
+    let config = Config::check(file, home)?;
+    log::start(&config.log_level)?;
+    allow_many_connections();
+    let provider = rustls::crypto::aws_lc_rs::default_provider();
+    if provider.install_default().is_err() {
+        anyhow::bail!("the process has a crypto provider already");
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(serve(config))
+}
+
+async fn serve(config: Config) -> anyhow::Result<()> {
+    // Before anything starts: a signal that comes early is not lost.
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    let counters = metrics::install()?;
+    let start = Service::start(config, Arc::new(SystemClock), Arc::new(SystemRandom), counters);
+    let service = tokio::select! {
+        started = start => started?,
+        () = told(&mut terminate, &mut interrupt) => return Ok(()),
+    };
+    let config = &service.state().config;
+    tracing::info!(address = %config.address, port = config.port, "ready for requests");
+    notify(NotifyState::Ready);
+    told(&mut terminate, &mut interrupt).await;
+    tracing::info!("stopping");
+    notify(NotifyState::Stopping);
+    service.stop().await;
+    tracing::info!("stopped");
+    Ok(())
+}
+
+async fn told(terminate: &mut Signal, interrupt: &mut Signal) {
+    tokio::select! {
+        _ = terminate.recv() => {}
+        _ = interrupt.recv() => {}
+    }
+}
+
+/// Tells systemd, where it is there to be told.
+fn notify(state: NotifyState<'_>) {
+    if let Err(error) = sd_notify::notify(&[state]) {
+        tracing::warn!(%error, "systemd was not told");
+    }
+}
+
+/// Thousands of idle connections must not use up what the database and the signer need.
+fn allow_many_connections() {
+    let limit = getrlimit(Resource::Nofile);
+    let raised = Rlimit { current: limit.maximum, maximum: limit.maximum };
+    if let Err(error) = setrlimit(Resource::Nofile, raised) {
+        tracing::warn!(%error, "the limit of open files stays at {:?}", limit.current);
+    }
+}

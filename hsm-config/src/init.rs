@@ -3,9 +3,9 @@
 //! First folders and PINs; then the token, made aside and moved into place whole, so that a crash
 //! leaves either none or a finished one; the configuration last: without it nothing starts.
 
-use std::fs::{self, OpenOptions};
+use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{self, Write as _};
-use std::os::unix::fs::OpenOptionsExt as _;
+use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use crate::home::Home;
@@ -97,7 +97,7 @@ pub(crate) fn init(home: &Home, options: &Options) -> Result<Report, InitError> 
     if home.token().is_dir() {
         report.0.push(format!("kept the token in {}", home.token().display()));
     } else {
-        create_token(home, &module, options)?;
+        create_token(home, &profile, &module, options)?;
         report.0.push(format!("made a token in {}", home.token().display()));
     }
 
@@ -130,7 +130,12 @@ pub(crate) fn init(home: &Home, options: &Options) -> Result<Report, InitError> 
     Ok(report)
 }
 
-fn create_token(home: &Home, module: &Path, options: &Options) -> Result<(), InitError> {
+fn create_token(
+    home: &Home,
+    profile: &Profile,
+    module: &Path,
+    options: &Options,
+) -> Result<(), InitError> {
     if home.has_journal() {
         return Err(InitError::TokenLost(home.token()));
     }
@@ -150,17 +155,19 @@ fn create_token(home: &Home, module: &Path, options: &Options) -> Result<(), Ini
     if unfinished.exists() {
         fs::remove_dir_all(&unfinished).map_err(file_error(&unfinished))?;
     }
-    fs::create_dir(&unfinished).map_err(file_error(&unfinished))?;
+    DirBuilder::new().mode(0o700).create(&unfinished).map_err(file_error(&unfinished))?;
     let conf = home.signer().join("softhsm2.unfinished.conf");
     replace(&conf, &settings::softhsm2_conf(&unfinished))?;
     let order = Order {
-        module: module.to_owned(),
-        label: options.label.clone(),
-        folder: unfinished.clone(),
-        state_folder: home.signer(),
-        environment: ("SOFTHSM2_CONF".into(), conf.clone()),
+        profile,
+        module,
+        label: &options.label,
+        folder: &unfinished,
+        configuration: &conf,
+        security_officer_pin: &security_officer_pin,
+        user_pin: &user_pin,
     };
-    token_setup::make(order, &security_officer_pin, &user_pin)?;
+    token_setup::make(home, &order)?;
     fs::remove_file(&conf).map_err(file_error(&conf))?;
     fs::rename(&unfinished, home.token()).map_err(file_error(&unfinished))?;
     sync(home, "signer")

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::Path;
 
-use chancery_signer::journal::{Gap, TornTail, Verified, VerifyError};
+use chancery_signer::journal::{self, Gap, TornTail, Verified, VerifyError};
 use serde_json::json;
 
 /// What came of it.
@@ -11,15 +11,18 @@ use serde_json::json;
 pub(crate) enum Verdict {
     /// Every record is as it was written.
     Sound(Verified),
-    /// The records are, but the end is torn: a write that was cut off, or a cut.
+    /// All but the end, which is not whole: torn by a crash, or changed.
     Torn(Verified),
-    /// The first place where it is not.
+    /// The first place where a record is not as it was written.
     Broken(VerifyError),
 }
 
 /// Reads every segment in `folder`.
 pub(crate) fn verify(folder: &Path) -> Verdict {
-    match chancery_signer::journal::verify(folder) {
+    let looked = journal::verify(folder);
+    // A running signer may be in the middle of a write. What is torn stays torn at a second look.
+    let is_torn = matches!(&looked, Ok(Verified { torn: Some(_), .. }));
+    match if is_torn { journal::verify(folder) } else { looked } {
         Ok(verified) if verified.torn.is_none() => Verdict::Sound(verified),
         Ok(verified) => Verdict::Torn(verified),
         Err(error) => Verdict::Broken(error),
@@ -32,56 +35,48 @@ impl Verdict {
     }
 
     pub(crate) fn to_json(&self) -> String {
-        let facts = match self {
+        let found = match self {
+            Self::Broken(error) => json!({"sound": false, "break": sentence(error)}),
             Self::Sound(verified) | Self::Torn(verified) => json!({
                 "sound": self.is_sound(),
-                "signerId": verified.head.signer_id,
-                "seq": verified.head.seq,
-                "hash": verified.head.hash,
+                "head": verified.head,
                 "entries": verified.entries,
                 "segments": verified.segments,
                 "lost": verified.gaps.iter().map(lost).collect::<Vec<_>>(),
                 "intents": verified.intents,
                 "signed": verified.signed,
                 "openIntents": verified.open_intents,
-                "torn": verified.torn.as_ref().map(words),
+                "break": verified.torn.as_ref().map(torn_words),
             }),
-            Self::Broken(error) => json!({ "sound": false, "break": error.to_string() }),
         };
-        facts.to_string()
+        format!("{found:#}")
     }
 }
 
 impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let verified = match self {
+            Self::Broken(error) => return writeln!(f, "BROKEN: {}", sentence(error)),
             Self::Sound(verified) | Self::Torn(verified) => verified,
-            Self::Broken(error) => return write!(f, "the journal is broken: {error}"),
         };
-        write!(
-            f,
-            "{} entries in {} segments, each as it was written: {} intents with serial numbers \
-             that their nonces give, {} signed, {} open\nhead: seq {}, hash {}",
-            verified.entries,
-            verified.segments,
-            verified.intents,
-            verified.signed,
-            verified.open_intents.len(),
-            verified.head.seq,
-            verified.head.hash,
-        )?;
-        for [first, last] in verified.gaps.iter().map(lost) {
-            write!(f, "\nlost: seq {first} to {last}, as the operator accepted")?;
+        let Verified { head, entries, segments, gaps, intents, signed, open_intents, torn, .. } =
+            verified;
+        match torn {
+            None => writeln!(f, "sound: {entries} entries in {segments} segments")?,
+            Some(torn) => writeln!(f, "BROKEN after entry {}: {}", head.seq, torn_words(torn))?,
         }
-        if let Some(torn) = &verified.torn {
-            write!(
+        writeln!(f, "signer {}, hash of entry {}: {}", head.signer_id, head.seq, head.hash)?;
+        writeln!(f, "{intents} serial numbers computed again, {signed} signatures")?;
+        for [first, last] in gaps.iter().map(lost) {
+            writeln!(f, "lost, as the operator accepted: entries {first} to {last}")?;
+        }
+        if !open_intents.is_empty() {
+            writeln!(
                 f,
-                "\nbut the end is torn: {}. If the signer runs, it may be writing: look \
-                 again. If not, its next start cuts the end off and says so in the journal",
-                words(torn),
+                "intents without an outcome: {open_intents:?}; the next start closes them"
             )?;
         }
-        Ok(())
+        writeln!(f, "an older copy is sound too: compare the hash with one known elsewhere")
     }
 }
 
@@ -91,7 +86,17 @@ fn lost(gap: &Gap) -> [u64; 2] {
     [after.saturating_add(1), up_to]
 }
 
-fn words(torn: &TornTail) -> String {
+fn torn_words(torn: &TornTail) -> String {
     let TornTail { file, position, bytes } = torn;
-    format!("{bytes} bytes of {} after byte {position} are no whole record", file.display())
+    format!(
+        "the last {bytes} bytes of {}, from byte {position} on, are no whole record; a crash leaves \
+         this too: the next start cuts them off and says so in the journal",
+        file.display()
+    )
+}
+
+/// An error with its causes, outermost first.
+fn sentence(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(error.source(), |cause| cause.source());
+    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
 }

@@ -74,6 +74,8 @@ enum JournalCommand {
 }
 
 fn main() -> ExitCode {
+    // `init` starts this program again as the worker that makes the token.
+    chancery_signer::token::run_worker_if_asked();
     match run() {
         Ok(code) => code,
         Err(error) => {

@@ -65,7 +65,7 @@ pub(crate) fn softhsm2_conf(folder: &Path) -> String {
 
 /// The text of `config/application.properties`: the API's defaults, each with its line.
 pub(crate) fn application_properties() -> &'static str {
-    include_str!("../config/application.properties")
+    include_str!("../../api/application.properties")
 }
 
 /// A TOML string, whatever is in it.
@@ -81,10 +81,15 @@ fn fill(template: &str, values: &[(&str, String)]) -> String {
 #[cfg(test)]
 mod tests {
     use chancery_shared::wire::policy::Policy;
+    use chancery_signer::config::Config;
 
     use super::*;
 
     fn parsed(purpose: Purpose) -> toml::Table {
+        toml::from_str(&text(purpose)).unwrap()
+    }
+
+    fn text(purpose: Purpose) -> String {
         let settings = SignerSettings {
             api_uid: 990,
             operator_uid: 0,
@@ -93,7 +98,7 @@ mod tests {
             module: Path::new("/opt/a \"b\"/module.so"),
             profile: &Profile::softhsm2().unwrap(),
         };
-        toml::from_str(&signer_toml(&settings)).unwrap()
+        signer_toml(&settings)
     }
 
     #[test]
@@ -101,6 +106,39 @@ mod tests {
         let ceiling: Policy = parsed(Purpose::Production)["ceiling"].clone().try_into().unwrap();
 
         assert_eq!(ceiling, Policy::shipped());
+    }
+
+    #[test]
+    fn the_signer_takes_the_file_as_it_is() {
+        let home = tempfile::tempdir().unwrap();
+        std::fs::create_dir(home.path().join("config")).unwrap();
+        let text = toml::to_string(&parsed(Purpose::Production)).unwrap();
+        std::fs::write(home.path().join("config/signer.toml"), text).unwrap();
+
+        let config = Config::load(home.path(), Path::new("/signer")).unwrap();
+
+        assert_eq!((config.api_uid, config.operator_uid), (990, 0));
+        assert_eq!(config.ceiling, Policy::shipped());
+    }
+
+    #[test]
+    fn every_line_that_is_off_is_one_that_the_signer_knows() {
+        let settings = text(Purpose::Production);
+        let off = |line: &str| {
+            let key = line.strip_prefix('#').filter(|key| key.starts_with(char::is_alphabetic));
+            key.map(str::to_owned)
+        };
+        let on = settings.lines().map(|line| off(line).unwrap_or_else(|| line.to_owned()));
+        let on = on.collect::<Vec<_>>().join("\n");
+        let home = tempfile::tempdir().unwrap();
+        std::fs::create_dir(home.path().join("config")).unwrap();
+        let path = home.path().join("config/signer.toml");
+        std::fs::write(path, &on).unwrap();
+
+        let config = Config::load(home.path(), Path::new("/signer"));
+
+        assert!(config.is_ok(), "{config:?}");
+        assert!(settings.lines().filter_map(off).count() > 3);
     }
 
     #[test]

@@ -10,6 +10,7 @@
 )]
 
 pub mod client;
+pub mod clock;
 pub mod database;
 pub mod forge;
 pub mod home;
@@ -21,6 +22,7 @@ mod persona;
 pub mod program;
 pub mod programs;
 pub mod signer_home;
+pub mod source;
 
 pub use client::{Answer, Client};
 pub use database::Engine;

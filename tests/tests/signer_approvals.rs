@@ -2,15 +2,16 @@
 
 use std::fs;
 
+use anyhow::bail;
 use chancery_shared::bytes::{Bytes, Fixed};
 use chancery_shared::wire::operator::{self, Decision, Nothing};
 use chancery_shared::wire::v1::{
     ApprovalQuery, ApprovalStatus, Reply, Request, SignOwnCertificate,
 };
 use chancery_shared::wire::{Context, JournalHead, Outcome};
+use chancery_tests::clock::now;
 use chancery_tests::peer::Peer;
 use chancery_tests::signer_home::{SignerHome, own_tbs};
-use time::OffsetDateTime;
 
 /// A signer that stopped between the journal's `signed` and the approval's file, with as many
 /// segments begun in the journal since.
@@ -23,15 +24,15 @@ fn stopped_before_it_was_told(segments: u64) -> anyhow::Result<(SignerHome, Deci
     let serial_nonce = peer.fresh_nonce();
     let answer = peer.ask(&Request::SignOwnCertificate(SignOwnCertificate {
         key_id: ca.key_id,
-        tbs: Bytes(own_tbs(&ca, OffsetDateTime::now_utc()).der(&serial_nonce.0)),
+        tbs: Bytes(own_tbs(&ca, now()).der(&serial_nonce.0)),
         serial_nonce,
         context: Context::default(),
     }))?;
-    let Outcome::Done(Reply::Pending(pending)) = answer.outcome else { panic!("{answer:?}") };
+    let Outcome::Done(Reply::Pending(pending)) = answer.outcome else { bail!("{answer:?}") };
     let decision = Decision { approval_id: pending.approval_id };
     let approved = home.operator(&operator::Request::Approve(decision.clone()))?;
     let Outcome::Done(operator::Reply::Approved { signature: Some(signature) }) = approved else {
-        panic!("{approved:?}");
+        bail!("{approved:?}");
     };
     for _ in 0..segments {
         // Above an accepted head a segment begins, however short the one before is.
@@ -42,9 +43,9 @@ fn stopped_before_it_was_told(segments: u64) -> anyhow::Result<(SignerHome, Deci
     }
     home.stop()?;
     let file = format!("signer/approvals/{}.json", decision.approval_id);
-    let mut parked: serde_json::Value =
+    let mut parked: serde_json::Map<String, serde_json::Value> =
         serde_json::from_slice(&fs::read(home.path().join(&file))?)?;
-    parked["fate"] = "approving".into();
+    parked.insert("fate".into(), "approving".into());
     fs::write(home.path().join(file), serde_json::to_vec(&parked)?)?;
     Ok((home, decision, signature))
 }

@@ -1,0 +1,154 @@
+//! Bearer tokens: JWTs (RFC 7519), HMAC-SHA-256, checked against the service's own clock.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use axum::http::HeaderMap;
+use axum::http::header::AUTHORIZATION;
+use chancery_shared::id::{RowId, UserId};
+use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation};
+use serde::{Deserialize, Serialize};
+use time::OffsetDateTime;
+
+use super::token_keys::TokenKey;
+
+/// Issues and checks bearer tokens.
+pub struct BearerTokens {
+    keys: Vec<Key>,
+    lifetime: Duration,
+}
+
+struct Key {
+    id: String,
+    encoding: EncodingKey,
+    decoding: DecodingKey,
+}
+
+/// What a token says. Whether its user may still do anything is for the store to say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Claims {
+    /// The user.
+    pub sub: UserId,
+    /// Issued at, in Unix seconds.
+    pub iat: i64,
+    /// Expires at, in Unix seconds.
+    pub exp: i64,
+    /// The token's own id, by which it can be ended.
+    pub jti: RowId,
+    /// The user's token version at that time.
+    pub ver: u64,
+}
+
+impl Claims {
+    /// When the token expires.
+    pub fn expires_at(&self) -> OffsetDateTime {
+        OffsetDateTime::from_unix_timestamp(self.exp).unwrap_or(OffsetDateTime::UNIX_EPOCH)
+    }
+}
+
+/// Why a request has no usable token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BearerError {
+    /// None came with it.
+    #[error("this needs a login: send Authorization: Bearer with the token of POST /api/login")]
+    Missing,
+    /// It is broken, foreign or ended.
+    #[error("the token is not valid; log in again")]
+    Invalid,
+    /// It is past its time.
+    #[error("the token has expired; log in again")]
+    Expired,
+}
+
+impl BearerTokens {
+    /// With these keys; the last one signs.
+    pub fn new(keys: &[TokenKey], lifetime: Duration) -> Self {
+        let keys = keys.iter().map(|key| Key {
+            id: key.id.clone(),
+            encoding: EncodingKey::from_secret(&key.secret),
+            decoding: DecodingKey::from_secret(&key.secret),
+        });
+        Self { keys: keys.collect(), lifetime }
+    }
+
+    /// A token for `user`; `None` without a key.
+    pub fn issue(
+        &self,
+        user: UserId,
+        version: u64,
+        id: RowId,
+        now: OffsetDateTime,
+    ) -> Option<String> {
+        let key = self.keys.last()?;
+        let iat = now.unix_timestamp();
+        let lifetime = i64::try_from(self.lifetime.as_secs()).unwrap_or(i64::MAX);
+        let claims =
+            Claims { sub: user, iat, exp: iat.saturating_add(lifetime), jti: id, ver: version };
+        let header = Header { kid: Some(key.id.clone()), ..Header::new(ALGORITHM) };
+        jsonwebtoken::encode(&header, &claims, &key.encoding).ok()
+    }
+
+    /// What `token` says, if one of our keys signed it and its time is not over at `now`.
+    ///
+    /// # Errors
+    ///
+    /// [`BearerError::Invalid`] or [`BearerError::Expired`].
+    pub fn verify(&self, token: &str, now: OffsetDateTime) -> Result<Claims, BearerError> {
+        if token.len() > MAX_LENGTH {
+            return Err(BearerError::Invalid);
+        }
+        let header = jsonwebtoken::decode_header(token).map_err(|_| BearerError::Invalid)?;
+        let key = self.keys.iter().find(|key| header.kid.as_deref() == Some(&key.id));
+        let key = key.ok_or(BearerError::Invalid)?;
+        // The algorithm is ours, never the header's choice. The times are checked below, against
+        // our clock and without leeway.
+        let mut validation = Validation::new(ALGORITHM);
+        validation.validate_exp = false;
+        validation.required_spec_claims = HashSet::new();
+        let claims: Claims = jsonwebtoken::decode(token, &key.decoding, &validation)
+            .map_err(|_| BearerError::Invalid)?
+            .claims;
+        let now = now.unix_timestamp();
+        if claims.iat > now.saturating_add(CLOCK_DIFFERENCE) || claims.exp <= claims.iat {
+            return Err(BearerError::Invalid);
+        }
+        if claims.exp <= now { Err(BearerError::Expired) } else { Ok(claims) }
+    }
+}
+
+/// The token of the `Authorization` header. The word `Bearer` may stand there twice: the explorer
+/// adds it, and people type it too.
+///
+/// # Errors
+///
+/// [`BearerError::Missing`], or [`BearerError::Invalid`] where the header is of another form.
+pub fn of_request(headers: &HeaderMap) -> Result<&str, BearerError> {
+    let mut all = headers.get_all(AUTHORIZATION).iter();
+    let value = all.next().ok_or(BearerError::Missing)?;
+    if all.next().is_some() {
+        return Err(BearerError::Invalid);
+    }
+    let text = value.to_str().map_err(|_| BearerError::Invalid)?;
+    let token = after_scheme(text).ok_or(BearerError::Invalid)?;
+    let token = after_scheme(token).unwrap_or(token);
+    if token.is_empty() { Err(BearerError::Missing) } else { Ok(token) }
+}
+
+/// What follows the scheme, whose case does not matter (RFC 9110, section 11.1).
+fn after_scheme(text: &str) -> Option<&str> {
+    let text = text.trim_matches(' ');
+    if text.eq_ignore_ascii_case("bearer") {
+        return Some("");
+    }
+    let (scheme, rest) = text.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| rest.trim_matches(' '))
+}
+
+const ALGORITHM: Algorithm = Algorithm::HS256;
+/// Ours have about 300 bytes.
+const MAX_LENGTH: usize = 2048;
+/// Two hosts' clocks may differ by so many seconds: a token may seem issued that much later.
+const CLOCK_DIFFERENCE: i64 = 60;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,178 @@
+//! Which tokens pass.
+
+use axum::http::HeaderValue;
+use time::macros::datetime;
+use zeroize::Zeroizing;
+
+use super::*;
+
+const NOW: OffsetDateTime = datetime!(2026-11-28 02:00:00 UTC);
+const SECRET: [u8; 32] = [7; 32];
+
+fn key(id: &str, byte: u8) -> TokenKey {
+    TokenKey { id: id.to_owned(), secret: Zeroizing::new(vec![byte; 32]) }
+}
+
+fn tokens() -> BearerTokens {
+    BearerTokens::new(&[key("old", 1), key("new", 7)], Duration::from_mins(1))
+}
+
+fn issued() -> String {
+    let (user, id) = (UserId::from_bytes([1; 12]), RowId::from_bytes([2; 12]));
+    tokens().issue(user, 3, id, NOW).unwrap()
+}
+
+/// A token with these claims, signed with the key of the service.
+fn signed(claims: &serde_json::Value) -> String {
+    let header = Header { kid: Some("new".to_owned()), ..Header::new(ALGORITHM) };
+    jsonwebtoken::encode(&header, claims, &EncodingKey::from_secret(&SECRET)).unwrap()
+}
+
+#[test]
+fn a_token_passes_until_the_second_it_expires_in() {
+    let token = issued();
+
+    let claims = tokens().verify(&token, NOW).unwrap();
+
+    let expected = Claims {
+        sub: UserId::from_bytes([1; 12]),
+        iat: NOW.unix_timestamp(),
+        exp: NOW.unix_timestamp() + 60,
+        jti: RowId::from_bytes([2; 12]),
+        ver: 3,
+    };
+    assert_eq!(claims, expected);
+    let last = NOW + Duration::from_millis(59_999);
+    assert_eq!(tokens().verify(&token, last), Ok(expected));
+    let over = NOW + Duration::from_mins(1);
+    assert_eq!(tokens().verify(&token, over), Err(BearerError::Expired));
+}
+
+#[test]
+fn a_token_of_the_former_key_still_passes_and_of_a_removed_one_does_not() {
+    let former = BearerTokens::new(&[key("old", 1)], Duration::from_mins(1));
+    let token = former.issue(UserId::from_bytes([1; 12]), 3, RowId::from_bytes([2; 12]), NOW);
+    let token = token.unwrap();
+
+    assert!(tokens().verify(&token, NOW).is_ok());
+    let rotated = BearerTokens::new(&[key("new", 7)], Duration::from_mins(1));
+    assert_eq!(rotated.verify(&token, NOW), Err(BearerError::Invalid));
+    let same_id = BearerTokens::new(&[key("old", 2)], Duration::from_mins(1));
+    assert_eq!(same_id.verify(&token, NOW), Err(BearerError::Invalid));
+}
+
+#[test]
+fn a_token_that_was_touched_is_invalid() {
+    let token = issued();
+    let (rest, signature) = token.rsplit_once('.').unwrap();
+    let (header, payload) = rest.split_once('.').unwrap();
+    let mut touched = vec![
+        format!("{rest}."),
+        rest.to_owned(),
+        format!("{token}.d"),
+        format!("{token}.d.e"),
+        format!("{token}="),
+        format!("{header}.{payload} .{signature}"),
+        format!("{header}.{payload}\n.{signature}"),
+        format!("{header}.{}.{signature}", payload.replacen('e', "f", 1)),
+        format!("{header}..{signature}"),
+        "..".to_owned(),
+        String::new(),
+        format!("a.{}.c", "x".repeat(16 * 1024)),
+    ];
+    // Each other last character, those too that would decode to the same bytes.
+    let last = signature.chars().last().unwrap();
+    for other in ('A'..='Z').chain('a'..='z').chain('0'..='9').chain(['-', '_']) {
+        if other != last {
+            let mut text = token.clone();
+            text.pop();
+            text.push(other);
+            touched.push(text);
+        }
+    }
+
+    for text in touched {
+        assert_eq!(tokens().verify(&text, NOW), Err(BearerError::Invalid), "{text:.400}");
+    }
+}
+
+#[test]
+fn a_token_of_another_algorithm_or_header_is_invalid() {
+    let claims = serde_json::json!({
+        "sub": "01".repeat(12), "iat": NOW.unix_timestamp(), "exp": NOW.unix_timestamp() + 60,
+        "jti": "02".repeat(12), "ver": 3
+    });
+    assert!(tokens().verify(&signed(&claims), NOW).is_ok());
+    let part = |text: &str| {
+        use base64::Engine as _;
+        base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(text)
+    };
+    let payload = part(&claims.to_string());
+    let none = part(r#"{"alg":"none","kid":"new"}"#);
+    let es256 = part(r#"{"alg":"ES256","kid":"new"}"#);
+    let header = Header { kid: Some("new".to_owned()), ..Header::new(Algorithm::HS512) };
+    let hs512 = jsonwebtoken::encode(&header, &claims, &EncodingKey::from_secret(&SECRET)).unwrap();
+    let header = Header::new(ALGORITHM);
+    let no_key =
+        jsonwebtoken::encode(&header, &claims, &EncodingKey::from_secret(&SECRET)).unwrap();
+
+    for text in [
+        format!("{none}.{payload}."),
+        format!("{none}.{payload}"),
+        format!("{es256}.{payload}.{}", "A".repeat(86)),
+        hs512,
+        no_key,
+    ] {
+        assert_eq!(tokens().verify(&text, NOW), Err(BearerError::Invalid), "{text}");
+    }
+}
+
+#[test]
+fn claims_of_another_form_are_invalid() {
+    let now = NOW.unix_timestamp();
+    let (user, id) = ("01".repeat(12), "02".repeat(12));
+    for claims in [
+        serde_json::json!({"sub": user, "iat": now, "exp": "tomorrow", "jti": id, "ver": 3}),
+        serde_json::json!({"sub": user, "iat": now, "exp": -1, "jti": id, "ver": 3}),
+        serde_json::json!({"sub": user, "iat": now, "exp": 1e308, "jti": id, "ver": 3}),
+        serde_json::json!({"sub": user, "iat": now, "exp": null, "jti": id, "ver": 3}),
+        serde_json::json!({"sub": user, "iat": now, "jti": id, "ver": 3}),
+        serde_json::json!({"sub": user, "iat": 4_102_444_800_i64, "exp": 4_102_444_800_i64, "jti": id, "ver": 3}),
+        serde_json::json!({"sub": user, "iat": now + 61, "exp": now + 100, "jti": id, "ver": 3}),
+        serde_json::json!({"sub": "admin", "iat": now, "exp": now + 60, "jti": id, "ver": 3}),
+        serde_json::json!({"sub": user, "iat": now, "exp": now + 60, "jti": id}),
+        serde_json::json!({"sub": user, "iat": now, "exp": now + 60, "jti": id, "ver": -1}),
+        serde_json::json!({}),
+    ] {
+        let found = tokens().verify(&signed(&claims), NOW);
+        assert_eq!(found, Err(BearerError::Invalid), "{claims}");
+    }
+}
+
+#[test]
+fn the_scheme_may_be_doubled_and_of_any_case_but_nothing_else_passes() {
+    for (value, expected) in [
+        ("Bearer abc", Ok("abc")),
+        ("bearer abc", Ok("abc")),
+        ("BEARER  abc ", Ok("abc")),
+        ("Bearer Bearer abc", Ok("abc")),
+        ("Bearer bearer abc", Ok("abc")),
+        ("Bearer \"abc\"", Ok("\"abc\"")),
+        ("Bearer", Err(BearerError::Missing)),
+        ("Bearer Bearer", Err(BearerError::Missing)),
+        ("abc", Err(BearerError::Invalid)),
+        ("Basic abc", Err(BearerError::Invalid)),
+        ("", Err(BearerError::Invalid)),
+    ] {
+        let mut headers = HeaderMap::new();
+        headers.insert(AUTHORIZATION, HeaderValue::from_static(value));
+        assert_eq!(of_request(&headers), expected, "{value}");
+    }
+    assert_eq!(of_request(&HeaderMap::new()), Err(BearerError::Missing));
+    let mut twice = HeaderMap::new();
+    twice.append(AUTHORIZATION, HeaderValue::from_static("Bearer a"));
+    twice.append(AUTHORIZATION, HeaderValue::from_static("Bearer b"));
+    assert_eq!(of_request(&twice), Err(BearerError::Invalid));
+    let quoted = format!("\"{}\"", issued());
+    assert_eq!(tokens().verify(&quoted, NOW), Err(BearerError::Invalid));
+}

@@ -1,0 +1,221 @@
+//! Passwords: Argon2id (RFC 9106), a few at a time, equally slow whether or not the user exists.
+
+use std::sync::Arc;
+
+use argon2::password_hash::phc::PasswordHash;
+use argon2::{Argon2, PasswordHasher as _, PasswordVerifier as _};
+use serde::Deserialize;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use zeroize::Zeroizing;
+
+use crate::random::Random;
+
+/// A password as someone typed it: never printed, wiped when it goes.
+#[derive(Clone, PartialEq, Eq, Deserialize)]
+#[serde(from = "String")]
+pub struct Password(Zeroizing<String>);
+
+impl From<String> for Password {
+    fn from(text: String) -> Self {
+        Self(Zeroizing::new(text))
+    }
+}
+
+impl std::fmt::Debug for Password {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Password(..)")
+    }
+}
+
+impl Password {
+    /// Whether it may be set as a new one: anything may be in it, only its length counts.
+    ///
+    /// # Errors
+    ///
+    /// [`BadLength`] where it is too short or too long.
+    pub fn check_length(&self, at_least: usize) -> Result<(), BadLength> {
+        let length = self.0.chars().count();
+        if (at_least..=MAX_LENGTH).contains(&length) { Ok(()) } else { Err(BadLength { at_least }) }
+    }
+}
+
+/// Hashes and checks passwords. Clones share one queue.
+#[derive(Clone)]
+pub struct Passwords {
+    random: Arc<dyn Random>,
+    /// One hash takes a processor and 19 MiB.
+    turns: Arc<Semaphore>,
+    /// Who finds no seat comes back later: a queue without end would starve everyone in it.
+    seats: Arc<Semaphore>,
+    /// Checked where there is no user, so that the answer takes as long.
+    stand_in: Arc<str>,
+}
+
+/// Why a password was neither hashed nor checked.
+#[derive(Debug, thiserror::Error)]
+pub enum PasswordError {
+    /// Too many at once: come back later.
+    #[error("too many passwords are being checked")]
+    Busy,
+    /// A stored hash can't be read, or there is no memory for the work.
+    #[error("the password can't be hashed")]
+    Hash(#[source] argon2::password_hash::Error),
+    /// The work was cut off; only while the process stops.
+    #[error("the work was cut off")]
+    CutOff,
+}
+
+impl Passwords {
+    /// Room for as many hashes at a time as there are processors. Hashes once, which takes a
+    /// moment.
+    ///
+    /// # Errors
+    ///
+    /// [`PasswordError::Hash`] where there is no memory for it.
+    pub fn new(random: Arc<dyn Random>) -> Result<Self, PasswordError> {
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        let stand_in = hash_with("a password of nobody", &salt(&*random))?;
+        Ok(Self {
+            random,
+            turns: Arc::new(Semaphore::new(processors)),
+            seats: Arc::new(Semaphore::new(processors + WAITING)),
+            stand_in: stand_in.into(),
+        })
+    }
+
+    /// The hash of `password`, as a PHC string.
+    ///
+    /// # Errors
+    ///
+    /// See [`PasswordError`].
+    pub async fn hash(&self, password: Password) -> Result<String, PasswordError> {
+        let salt = salt(&*self.random);
+        self.work(move || hash_with(&password.0, &salt)).await
+    }
+
+    /// Whether `password` is the one of `hash`. Without a hash the answer is no, and takes as
+    /// long.
+    ///
+    /// # Errors
+    ///
+    /// See [`PasswordError`].
+    pub async fn verify(
+        &self,
+        password: Password,
+        hash: Option<String>,
+    ) -> Result<bool, PasswordError> {
+        let exists = hash.is_some();
+        let hash = hash.unwrap_or_else(|| self.stand_in.to_string());
+        let matches = self.work(move || verify_with(&password.0, &hash)).await?;
+        Ok(matches && exists)
+    }
+
+    async fn work<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> Result<T, PasswordError> + Send + 'static,
+    ) -> Result<T, PasswordError> {
+        let seat = Arc::clone(&self.seats).try_acquire_owned().map_err(|_| PasswordError::Busy)?;
+        let turn = Arc::clone(&self.turns).acquire_owned().await;
+        let turn = turn.map_err(|_| PasswordError::CutOff)?;
+        // The permits travel along: a caller that goes away doesn't free the processor.
+        let held: (OwnedSemaphorePermit, OwnedSemaphorePermit) = (seat, turn);
+        let done = tokio::task::spawn_blocking(move || {
+            let result = work();
+            drop(held);
+            result
+        });
+        done.await.map_err(|_| PasswordError::CutOff)?
+    }
+}
+
+/// Why a new password is not taken.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("must have {at_least} to {MAX_LENGTH} characters")]
+pub struct BadLength {
+    at_least: usize,
+}
+
+fn salt(random: &dyn Random) -> [u8; 16] {
+    let mut salt = [0; 16];
+    random.fill(&mut salt);
+    salt
+}
+
+fn hash_with(password: &str, salt: &[u8]) -> Result<String, PasswordError> {
+    let hash = Argon2::default().hash_password_with_salt(password.as_bytes(), salt);
+    hash.map(|hash| hash.to_string()).map_err(PasswordError::Hash)
+}
+
+fn verify_with(password: &str, hash: &str) -> Result<bool, PasswordError> {
+    let hash = PasswordHash::new(hash).map_err(argon2::password_hash::Error::from);
+    let hash = hash.map_err(PasswordError::Hash)?;
+    match Argon2::default().verify_password(password.as_bytes(), &hash) {
+        Ok(()) => Ok(true),
+        Err(argon2::password_hash::Error::PasswordInvalid) => Ok(false),
+        Err(error) => Err(PasswordError::Hash(error)),
+    }
+}
+
+const WAITING: usize = 64;
+
+/// A longer text is no password that anyone types, only work.
+pub const MAX_LENGTH: usize = 1024;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::SystemRandom;
+
+    fn text(text: &str) -> Password {
+        Password::from(text.to_owned())
+    }
+
+    #[tokio::test]
+    async fn a_hash_knows_its_password_and_no_other() {
+        let passwords = Passwords::new(Arc::new(SystemRandom)).unwrap();
+
+        let hash = passwords.hash(text("correct horse battery")).await.unwrap();
+        let again = passwords.hash(text("correct horse battery")).await.unwrap();
+
+        assert!(hash.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{hash}");
+        assert_ne!(hash, again, "each has a salt of its own");
+        for (password, expected) in
+            [("correct horse battery", true), ("correct horse batterz", false), ("", false)]
+        {
+            let found = passwords.verify(text(password), Some(hash.clone())).await.unwrap();
+            assert_eq!(found, expected, "{password}");
+        }
+    }
+
+    #[tokio::test]
+    async fn without_a_user_even_the_stand_ins_password_is_wrong() {
+        let passwords = Passwords::new(Arc::new(SystemRandom)).unwrap();
+
+        assert!(!passwords.verify(text("a password of nobody"), None).await.unwrap());
+    }
+
+    #[tokio::test]
+    async fn who_finds_no_seat_is_told_to_come_back() {
+        let passwords = Passwords::new(Arc::new(SystemRandom)).unwrap();
+        let seats = passwords.seats.available_permits();
+        let _taken = passwords.seats.acquire_many(u32::try_from(seats).unwrap()).await.unwrap();
+
+        let result = passwords.verify(text("x"), None).await;
+
+        assert!(matches!(result, Err(PasswordError::Busy)), "{result:?}");
+    }
+
+    #[test]
+    fn a_password_has_12_to_1024_characters_of_any_kind() {
+        let kilo = "x".repeat(1024);
+        for (password, passes) in [
+            ("elevenchars", false),
+            ("twelve chars", true),
+            ("zwölf Zeiche", true),
+            (&kilo, true),
+            (&format!("{kilo}y"), false),
+        ] {
+            assert_eq!(text(password).check_length(12).is_ok(), passes, "{password:.20}");
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! The configuration: `config/application.properties`, checked once at start.
+
+mod check;
+mod error;
+mod file;
+mod key;
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+pub use error::{ConfigError, Origin, Problem};
+pub use file::ConfigFile;
+pub use key::{KEYS, Key};
+
+#[cfg(test)]
+mod tests;
+
+/// Settings that are sound. Only [`Config::check`] makes one from a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Config {
+    /// The folder of configuration, data and sockets.
+    pub home: PathBuf,
+    /// `address`: where HTTPS listens.
+    pub address: IpAddr,
+    /// `port`: HTTPS.
+    pub port: u16,
+    /// `base.path`: what may stand in front of `/api`, the first for links; each empty or `/…`
+    /// without a slash at its end. Never empty as a list.
+    pub base_paths: Vec<String>,
+    /// `metrics.port`: `/metrics` on loopback; `None` where it is off.
+    pub metrics_port: Option<u16>,
+    /// `database.url`.
+    pub database_url: String,
+    /// `deleteditems.purge.afterdays`: how long deleted items are kept.
+    pub purge_after_days: u32,
+    /// `signer.socket`: the signer's API socket.
+    pub signer_socket: PathBuf,
+    /// `token.lifetime.minutes`: how long a login lasts.
+    pub token_lifetime: Duration,
+    /// `password.min.length`, in characters.
+    pub password_min_length: usize,
+    /// `request.max.bytes`: the largest body.
+    pub max_body: usize,
+    /// `request.body.timeout.seconds`: how long a body may take to arrive.
+    pub body_timeout: Duration,
+    /// `log.level`, a filter such as `info` or `info,chancery_api=debug`.
+    pub log_level: String,
+}
+
+impl Config {
+    /// What holds in `home` where no key is set.
+    pub fn with_defaults(home: PathBuf) -> Self {
+        Self {
+            address: IpAddr::V4(Ipv4Addr::LOCALHOST),
+            port: 8443,
+            base_paths: vec![String::new()],
+            metrics_port: Some(9464),
+            database_url: sqlite_below(&home),
+            purge_after_days: 30,
+            signer_socket: home.join("run/signer.sock"),
+            token_lifetime: Duration::from_hours(8),
+            password_min_length: 12,
+            max_body: 1024 * 1024,
+            body_timeout: Duration::from_secs(30),
+            log_level: "info".to_owned(),
+            home,
+        }
+    }
+
+    /// Where the keys that sign bearer tokens are.
+    pub fn token_keys(&self) -> PathBuf {
+        self.home.join("config/secrets/token-keys")
+    }
+}
+
+/// The file of the default database. Its folder must exist.
+fn sqlite_below(home: &Path) -> String {
+    let path = home.join("data/chancery.db");
+    // What would end the path or begin a parameter is written as RFC 3986 has it.
+    let path = path.to_string_lossy().replace('%', "%25").replace('?', "%3F").replace('#', "%23");
+    format!("sqlite://{path}?mode=rwc")
+}

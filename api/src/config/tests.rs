@@ -1,0 +1,119 @@
+//! What passes as a configuration, and what is said about one that does not.
+
+use std::path::Path;
+
+use super::*;
+
+/// The file that is copied to `config/application.properties` on the first start.
+const SHIPPED: &str = include_str!("../../application.properties");
+
+fn check(text: &str, environment: &[(&str, &str)]) -> Result<Config, String> {
+    let variable = |name: &str| {
+        let found = environment.iter().find(|(key, _)| *key == name);
+        found.map(|(_, value)| (*value).to_owned())
+    };
+    let file = ConfigFile::of(Path::new("application.properties"), text.as_bytes(), variable);
+    Config::check(file, "/home".into()).map_err(|error| error.to_string())
+}
+
+fn defaults() -> Config {
+    Config::with_defaults("/home".into())
+}
+
+#[test]
+fn an_empty_file_means_the_defaults() {
+    assert_eq!(check("", &[]), Ok(defaults()));
+}
+
+#[test]
+fn the_shipped_file_says_the_defaults_of_every_key_and_documents_each() {
+    assert_eq!(check(SHIPPED, &[]), Ok(defaults()));
+    let lines: Vec<_> = SHIPPED.lines().collect();
+    for Key { name, default } in KEYS {
+        let line = format!("{name}={default}");
+        let at = lines.iter().position(|found| *found == line);
+        let at = at.unwrap_or_else(|| panic!("no line {line}"));
+        assert!(at > 0 && lines[at - 1].starts_with("# "), "no comment above {name}");
+    }
+    assert!(lines.contains(&"deleteditems.purge.afterdays=30"));
+    assert!(lines.iter().all(|line| line.len() <= 100));
+}
+
+#[test]
+fn each_key_can_be_set_in_the_file_or_by_the_environment_which_wins() {
+    let text = "port = 9443\naddress:::\nbase.path=/chancery,/certs-old/\nmetrics.port=0\n\
+                database.url=postgres://u:p@db/x\nsigner.socket=/run/s.sock\n\
+                deleteditems.purge.afterdays = 0 \ntoken.lifetime.minutes=5\n\
+                password.min.length=20\nrequest.max.bytes=65536\n\
+                request.body.timeout.seconds=3\nlog.level=info,chancery_api=debug\n";
+    let expected = Config {
+        home: "/home".into(),
+        address: "::".parse().unwrap(),
+        port: 9443,
+        base_paths: vec!["/chancery".to_owned(), "/certs-old".to_owned()],
+        metrics_port: None,
+        database_url: "postgres://u:p@db/x".to_owned(),
+        purge_after_days: 0,
+        signer_socket: "/run/s.sock".into(),
+        token_lifetime: Duration::from_mins(5),
+        password_min_length: 20,
+        max_body: 65_536,
+        body_timeout: Duration::from_secs(3),
+        log_level: "info,chancery_api=debug".to_owned(),
+    };
+
+    assert_eq!(check(text, &[]), Ok(expected.clone()));
+    let environment = [
+        ("CHANCERY_PORT", "7443"),
+        ("CHANCERY_DELETEDITEMS_PURGE_AFTERDAYS", "31"),
+        ("CHANCERY_BASE_PATH", ""),
+    ];
+    let overridden =
+        Config { port: 7443, purge_after_days: 31, base_paths: vec![String::new()], ..expected };
+    assert_eq!(check(text, &environment), Ok(overridden));
+}
+
+#[test]
+fn everything_wrong_is_told_at_once_with_its_line() {
+    let text = "# comment\nport=0\n\nserver.port=1\nDeletedItems.Purge.AfterDays=30\nport=8443\n\
+                address=localhost\ndatabase.url=mysql://u:secret@h/x\nbase.path=/a b\n\
+                deleteditems.purge.afterdays=-1\nlog.level=loud=very\n";
+
+    let error = check(text, &[("CHANCERY_TOKEN_LIFETIME_MINUTES", "forever")]).unwrap_err();
+
+    let expected = "application.properties, line 4: there is no key server.port\n\
+        application.properties, line 5: there is no key DeletedItems.Purge.AfterDays; did you mean \
+        deleteditems.purge.afterdays?\n\
+        application.properties, line 6: port stands in line 2 already\n\
+        application.properties, line 7: address is \"localhost\"; expected is an IP address such \
+        as 127.0.0.1 or ::\n\
+        application.properties, line 8: database.url must begin with postgres:// or sqlite:, or \
+        be empty for SQLite below the home\n\
+        application.properties, line 9: base.path is \"/a b\"; expected is empty, or paths such \
+        as /chancery with commas between them\n\
+        application.properties, line 10: deleteditems.purge.afterdays is \"-1\"; expected is a \
+        number from 0 to 36500\n\
+        application.properties, line 11: log.level is \"loud=very\"; expected is error, warn, \
+        info, debug or trace, or module=level\n\
+        environment variable CHANCERY_TOKEN_LIFETIME_MINUTES: token.lifetime.minutes is \
+        \"forever\"; expected is a number from 1 to 43200";
+    assert_eq!(error, expected);
+}
+
+#[test]
+fn a_line_that_java_could_not_read_is_named() {
+    let error = check("port=8443\naddress=\\u12\n", &[]).unwrap_err();
+
+    assert_eq!(error, "application.properties, line 2: is no line of a Java properties file");
+}
+
+#[test]
+fn a_file_that_is_there_and_cant_be_read_is_an_error() {
+    let folder = tempfile::TempDir::new().unwrap();
+
+    let missing = ConfigFile::read(&folder.path().join("none"), |_| None);
+    let unreadable = ConfigFile::read(folder.path(), |_| None);
+
+    assert!(missing.unwrap().values.is_empty());
+    assert!(matches!(unreadable, Err(ConfigError::Io { .. })));
+}

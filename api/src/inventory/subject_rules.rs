@@ -1,0 +1,174 @@
+//! The rules of a profile for names. Subject and alternative names are held to the same ones.
+
+use std::net::IpAddr;
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::profile_values::SubjectAttribute;
+use crate::name::attribute_type::{
+    COMMON_NAME, COUNTRY, EMAIL_ADDRESS, ORGANIZATION, ORGANIZATIONAL_UNIT,
+};
+use crate::name::{DistinguishedName, SubjectAltName, dns_name, email_address, uri};
+
+/// What names of this profile must look like. An empty list forbids nothing.
+#[derive(Clone, Debug, Deserialize, Serialize, PartialEq, Eq, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub struct SubjectRules {
+    /// Attribute types that the subject must have.
+    #[schema(value_type = Vec<String>)]
+    pub required: Vec<SubjectAttribute>,
+    /// Attribute types that the subject may have; empty: any.
+    #[schema(value_type = Vec<String>)]
+    pub allowed: Vec<SubjectAttribute>,
+    /// Domains of host names, mail addresses, URIs and user principal names; empty: any.
+    pub allowed_domains: Vec<String>,
+    /// Whether names below these domains pass too.
+    pub include_sub_domains: bool,
+    /// Values of O; empty: any.
+    pub allowed_organizations: Vec<String>,
+    /// Values of C; empty: any.
+    pub allowed_countries: Vec<String>,
+    /// Whether OU is refused.
+    pub deny_organizational_units: bool,
+}
+
+impl Default for SubjectRules {
+    fn default() -> Self {
+        Self {
+            required: Vec::new(),
+            allowed: Vec::new(),
+            allowed_domains: Vec::new(),
+            include_sub_domains: true,
+            allowed_organizations: Vec::new(),
+            allowed_countries: Vec::new(),
+            deny_organizational_units: false,
+        }
+    }
+}
+
+/// Which rule names break.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SubjectRuleBroken {
+    /// An attribute is missing.
+    #[error("the profile requires {0} in the subject")]
+    Required(SubjectAttribute),
+    /// An attribute that may not be there.
+    #[error("the profile does not allow {0} in the subject")]
+    NotAllowed(SubjectAttribute),
+    /// OU.
+    #[error("the profile does not allow OU in the subject")]
+    OrganizationalUnit,
+    /// A value outside the list.
+    #[error("the profile does not allow {attribute}={value}; it allows {}", allowed.join(", "))]
+    Value {
+        /// O or C.
+        attribute: SubjectAttribute,
+        /// The value.
+        value: String,
+        /// What would pass.
+        allowed: Vec<String>,
+    },
+    /// A host outside the domains.
+    #[error("the profile does not allow {name}; it allows names in {}", domains.join(", "))]
+    Domain {
+        /// As the record would show it.
+        name: String,
+        /// What would pass.
+        domains: Vec<String>,
+    },
+}
+
+impl SubjectRules {
+    /// Applies the rules to a subject and its alternative names.
+    ///
+    /// # Errors
+    ///
+    /// The first rule that is broken.
+    pub fn check(
+        &self,
+        subject: &DistinguishedName,
+        names: &[SubjectAltName],
+    ) -> Result<(), SubjectRuleBroken> {
+        let has = |wanted: &SubjectAttribute| subject.attributes().any(|a| a.type_id == wanted.0);
+        if let Some(missing) = self.required.iter().find(|wanted| !has(wanted)) {
+            return Err(SubjectRuleBroken::Required(*missing));
+        }
+        for type_id in subject.attributes().map(|attribute| SubjectAttribute(attribute.type_id)) {
+            if self.deny_organizational_units && type_id.0 == ORGANIZATIONAL_UNIT {
+                return Err(SubjectRuleBroken::OrganizationalUnit);
+            }
+            if !self.allowed.is_empty() && !self.allowed.contains(&type_id) {
+                return Err(SubjectRuleBroken::NotAllowed(type_id));
+            }
+        }
+        for (type_id, allowed) in
+            [(ORGANIZATION, &self.allowed_organizations), (COUNTRY, &self.allowed_countries)]
+        {
+            let passes = |value: &String| allowed.iter().any(|a| a.eq_ignore_ascii_case(value));
+            let outside = subject.texts(type_id).find(|value| !passes(value));
+            if let Some(value) = outside.filter(|_| !allowed.is_empty()) {
+                let attribute = SubjectAttribute(type_id);
+                return Err(SubjectRuleBroken::Value {
+                    attribute,
+                    value,
+                    allowed: allowed.clone(),
+                });
+            }
+        }
+        self.check_domains(subject, names)
+    }
+
+    fn check_domains(
+        &self,
+        subject: &DistinguishedName,
+        names: &[SubjectAltName],
+    ) -> Result<(), SubjectRuleBroken> {
+        if self.allowed_domains.is_empty() {
+            return Ok(());
+        }
+        let common_names = subject
+            .texts(COMMON_NAME)
+            .filter_map(|name| common_name_host(&name).map(|host| (format!("CN={name}"), host)));
+        let addresses = subject
+            .texts(EMAIL_ADDRESS)
+            .map(|address| (format!("emailAddress={address}"), email_host(&address)));
+        let alternatives =
+            names.iter().filter_map(|name| host(name).map(|host| (name.to_string(), host)));
+        for (name, host) in common_names.chain(addresses).chain(alternatives) {
+            let within =
+                |domain: &String| dns_name::is_within(&host, domain, self.include_sub_domains);
+            if !self.allowed_domains.iter().any(within) {
+                return Err(SubjectRuleBroken::Domain {
+                    name,
+                    domains: self.allowed_domains.clone(),
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The host that a commonName names, if it names one. An IP address is in no domain and is held
+/// to the kinds of names alone.
+fn common_name_host(name: &str) -> Option<String> {
+    if name.parse::<IpAddr>().is_ok() || !dns_name::is_host_shaped(name) {
+        return None;
+    }
+    dns_name::to_ascii(name).ok()
+}
+
+fn email_host(address: &str) -> String {
+    email_address::host(address).to_owned()
+}
+
+fn host(name: &SubjectAltName) -> Option<String> {
+    match name {
+        SubjectAltName::DnsName(name) => Some(name.clone()),
+        SubjectAltName::Rfc822Name(address) | SubjectAltName::UserPrincipalName(address) => {
+            Some(email_host(address))
+        }
+        SubjectAltName::Uri(uri) => uri::host(uri).map(str::to_owned),
+        _ => None,
+    }
+}

@@ -1,0 +1,54 @@
+//! Empty means absent: deployed clients send `""`, `[]`, `[""]`, `[null]` and `null` for "not
+//! given".
+
+use serde::de::{DeserializeOwned, Error as _};
+use serde::{Deserialize as _, Deserializer};
+use serde_json::Value;
+
+/// For an optional field of any type: `#[serde(default, deserialize_with = "empty_is_absent")]`.
+///
+/// # Errors
+///
+/// Where the value is neither empty nor a `T`.
+pub fn empty_is_absent<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: DeserializeOwned,
+{
+    let value = Value::deserialize(deserializer)?;
+    if is_empty(&value) {
+        return Ok(None);
+    }
+    T::deserialize(value).map(Some).map_err(|error| D::Error::custom(error.to_string()))
+}
+
+/// For a list that may be left out: the empty elements go, and what is left may be no list.
+///
+/// # Errors
+///
+/// Where the value is neither empty nor a list of `T`.
+pub fn empty_is_no_list<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: DeserializeOwned,
+{
+    let mut value = Value::deserialize(deserializer)?;
+    if is_empty(&value) {
+        return Ok(Vec::new());
+    }
+    if let Value::Array(elements) = &mut value {
+        elements.retain(|element| !is_empty_element(element));
+    }
+    Vec::deserialize(value).map_err(|error| D::Error::custom(error.to_string()))
+}
+
+fn is_empty(value: &Value) -> bool {
+    match value {
+        Value::Array(elements) => elements.iter().all(is_empty_element),
+        other => is_empty_element(other),
+    }
+}
+
+fn is_empty_element(value: &Value) -> bool {
+    value.is_null() || value.as_str().is_some_and(str::is_empty)
+}

@@ -1,0 +1,17 @@
+//! Names in certificates: distinguished names and subject alternative names.
+
+pub mod attribute_type;
+mod directory_string;
+pub mod distinguished_name;
+pub mod dn_text;
+pub mod dns_name;
+pub mod email_address;
+pub mod general_name;
+pub mod subject_alt_name;
+pub mod subject_rules;
+pub mod uri;
+
+pub(crate) use directory_string::decode as decode_string;
+pub use distinguished_name::DistinguishedName;
+pub use subject_alt_name::SubjectAltName;
+pub use subject_rules::NameProblem;

@@ -1,0 +1,3 @@
+//! Certificates in the forms that people download.
+
+pub mod pem;

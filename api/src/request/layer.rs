@@ -1,0 +1,71 @@
+//! The outermost layer: gives the request its id, logs and counts it, completes its errors.
+
+use std::time::Instant;
+
+use axum::extract::{MatchedPath, Request, State};
+use axum::http::header::CONNECTION;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, Version};
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
+use tracing::Instrument as _;
+
+use super::RequestId;
+use super::id::HEADER;
+use crate::app::AppState;
+use crate::error::{self, ApiError, Code};
+
+/// Surrounds every route and every miss.
+pub async fn surround(State(state): State<AppState>, mut request: Request, next: Next) -> Response {
+    let started = Instant::now();
+    let id =
+        RequestId::of_caller(request.headers()).unwrap_or_else(|| RequestId::new(state.new_id()));
+    let method = request.method().clone();
+    let version = request.version();
+    // Without the query, where old clients may put secrets.
+    let path = request.uri().path().to_owned();
+    let route = request.extensions().get::<MatchedPath>().map(|route| route.as_str().to_owned());
+    request.extensions_mut().insert(id.clone());
+
+    let span = tracing::info_span!("request", request_id = id.as_str(), %method, path);
+    let response = async {
+        if header_bytes(request.headers()) > MAX_HEADER_BYTES {
+            return too_large().into_response();
+        }
+        next.run(request).await
+    };
+    let response = response.instrument(span.clone()).await;
+
+    let mut response = error::complete(response, &path, id.as_str(), state.clock.now());
+    let status = response.status();
+    if let Ok(value) = HeaderValue::from_str(id.as_str()) {
+        response.headers_mut().insert(HEADER, value);
+    }
+    if status == StatusCode::REQUEST_TIMEOUT && version < Version::HTTP_2 {
+        // The rest of the body may still come: nothing else can follow on this connection.
+        response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+    }
+    let elapsed = started.elapsed();
+    let route = route.unwrap_or_else(|| "unmatched".to_owned());
+    let labels =
+        [("method", method.to_string()), ("route", route), ("status", status.as_u16().to_string())];
+    metrics::counter!("chancery_http_requests_total", &labels).increment(1);
+    metrics::histogram!("chancery_http_request_duration_seconds", &labels)
+        .record(elapsed.as_secs_f64());
+    span.in_scope(|| {
+        tracing::info!(status = status.as_u16(), ms = elapsed.as_secs_f64() * 1000.0, "answered");
+    });
+    response
+}
+
+fn header_bytes(headers: &HeaderMap) -> usize {
+    headers.iter().map(|(name, value)| name.as_str().len() + value.len()).sum()
+}
+
+fn too_large() -> ApiError {
+    ApiError::refused(
+        Code::HeadersTooLarge,
+        format!("the headers are larger than {MAX_HEADER_BYTES} bytes; send fewer or shorter ones"),
+    )
+}
+
+const MAX_HEADER_BYTES: usize = 32 * 1024;

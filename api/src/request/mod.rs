@@ -1,0 +1,14 @@
+//! What surrounds every request: its id, its line in the log, its limits, the shape of its errors.
+
+mod body;
+mod id;
+mod layer;
+mod path_id;
+
+pub(crate) use body::read_body;
+pub use id::RequestId;
+pub use layer::surround;
+pub use path_id::PathId;
+
+#[cfg(test)]
+mod tests;

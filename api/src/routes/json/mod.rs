@@ -1,0 +1,43 @@
+//! The specification's field names: they stand here and nowhere else.
+
+pub mod certificate;
+pub mod login;
+pub mod team;
+pub mod user;
+
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// An empty object: it is done, and there is nothing more to say.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, ToSchema)]
+pub struct Done {}
+
+/// What a user or the members of a team are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
+pub enum Group {
+    /// Administrators.
+    #[serde(rename = "ADMIN")]
+    Admin,
+    /// Everyone else.
+    #[serde(rename = "USER")]
+    User,
+}
+
+impl From<Group> for crate::store::account::Group {
+    fn from(group: Group) -> Self {
+        match group {
+            Group::Admin => Self::Administrators,
+            Group::User => Self::Users,
+        }
+    }
+}
+
+impl From<crate::store::account::Group> for Group {
+    fn from(group: crate::store::account::Group) -> Self {
+        use crate::store::account::Group as Stored;
+        match group {
+            Stored::Administrators => Self::Admin,
+            Stored::Users => Self::User,
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! Teams.
+
+use chancery_shared::id::{CertIssuerId, TeamId, UserId};
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::Group;
+use crate::json::{empty_is_absent, empty_is_no_list};
+use crate::store::team::Team;
+use crate::timestamp;
+
+/// An element of `GET /currentuser/myteams`: exactly what deployed clients know.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct MyTeam {
+    /// Its id.
+    #[schema(value_type = String)]
+    pub id: TeamId,
+    /// Its name.
+    pub name: String,
+    /// What it is for.
+    pub description: String,
+    /// Whether its members are administrators.
+    pub internal_group: Group,
+    /// Empty.
+    pub ad_groups: Vec<String>,
+    /// The ids of the Certificate Issuers that are its own.
+    #[schema(value_type = Vec<String>)]
+    pub authorised_cas: Vec<CertIssuerId>,
+    /// Empty.
+    pub admin_usernames: Vec<String>,
+    /// No mail to its addresses when a certificate is issued.
+    pub dont_send_emails_on_issue: bool,
+    /// No mail to its addresses before a certificate expires.
+    pub dont_send_reminder_emails: bool,
+    /// Addresses its members may come from; empty: any.
+    pub ip_white_list: String,
+}
+
+impl MyTeam {
+    /// The team with the issuers that are its own.
+    pub fn new(team: Team, authorised_cas: Vec<CertIssuerId>) -> Self {
+        Self {
+            id: team.id,
+            name: team.name,
+            description: team.description,
+            internal_group: team.internal_group.into(),
+            ad_groups: Vec::new(),
+            authorised_cas,
+            admin_usernames: Vec::new(),
+            dont_send_emails_on_issue: team.dont_send_emails_on_issue,
+            dont_send_reminder_emails: team.dont_send_reminder_emails,
+            ip_white_list: team.ip_white_list,
+        }
+    }
+}
+
+/// A team as administrators see it.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Team)]
+pub struct TeamItem {
+    /// Its id.
+    #[schema(value_type = String)]
+    pub id: TeamId,
+    /// When it was made.
+    pub created: String,
+    /// Who made it.
+    pub created_by: String,
+    /// Its name, unique.
+    pub name: String,
+    /// What it is for.
+    pub description: String,
+    /// Whether its members are administrators.
+    pub internal_group: Group,
+    /// The ids of the Certificate Issuers that are its own; those without any team are open to it
+    /// too.
+    #[schema(value_type = Vec<String>)]
+    pub authorised_cas: Vec<CertIssuerId>,
+    /// No mail to its addresses when a certificate is issued.
+    pub dont_send_emails_on_issue: bool,
+    /// No mail to its addresses before a certificate expires.
+    pub dont_send_reminder_emails: bool,
+    /// Addresses its members may come from; empty: any.
+    pub ip_white_list: String,
+    /// The ids of its members.
+    #[schema(value_type = Vec<String>)]
+    pub members: Vec<UserId>,
+}
+
+impl TeamItem {
+    /// The team with its issuers and members.
+    pub fn new(team: Team, authorised_cas: Vec<CertIssuerId>, members: Vec<UserId>) -> Self {
+        Self {
+            id: team.id,
+            created: timestamp::with_offset(team.created_at),
+            created_by: team.created_by,
+            name: team.name,
+            description: team.description,
+            internal_group: team.internal_group.into(),
+            authorised_cas,
+            dont_send_emails_on_issue: team.dont_send_emails_on_issue,
+            dont_send_reminder_emails: team.dont_send_reminder_emails,
+            ip_white_list: team.ip_white_list,
+            members,
+        }
+    }
+}
+
+/// Body of `POST /admin/teams`.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct NewTeam {
+    /// 1 to 100 characters, unique.
+    pub name: String,
+    /// At most 1,000 characters.
+    #[serde(default, deserialize_with = "empty_is_absent")]
+    pub description: Option<String>,
+    /// `USER` where it is left out.
+    #[serde(default, deserialize_with = "empty_is_absent")]
+    pub internal_group: Option<Group>,
+    /// Ids or names of Certificate Issuers.
+    #[serde(default, deserialize_with = "empty_is_no_list")]
+    pub authorised_cas: Vec<String>,
+    /// False where it is left out.
+    #[serde(default, deserialize_with = "empty_is_absent")]
+    pub dont_send_emails_on_issue: Option<bool>,
+    /// False where it is left out.
+    #[serde(default, deserialize_with = "empty_is_absent")]
+    pub dont_send_reminder_emails: Option<bool>,
+    /// At most 1,000 characters.
+    #[serde(default, deserialize_with = "empty_is_absent")]
+    pub ip_white_list: Option<String>,
+    /// Ids or names of users.
+    #[serde(default, deserialize_with = "empty_is_no_list")]
+    pub members: Vec<String>,
+}

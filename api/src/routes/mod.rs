@@ -1,0 +1,12 @@
+//! The JSON API, one file per group of paths: thin, the work is done elsewhere.
+
+pub mod current_user;
+pub mod json;
+pub mod login;
+pub mod record;
+pub mod teams;
+pub mod users;
+mod validate;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,165 @@
+//! `/admin/teams`.
+
+use std::collections::HashMap;
+
+use axum::extract::State;
+use chancery_shared::id::kind;
+use chancery_shared::id::{CertIssuerId, TeamId, UserId};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::json::Group;
+use super::json::team::{NewTeam, TeamItem};
+use super::validate::Faults;
+use crate::app::AppState;
+use crate::auth::Administrator;
+use crate::error::{ApiError, JsonError};
+use crate::json::Json;
+use crate::request::PathId;
+use crate::store::team::Team;
+
+/// Teams, for administrators.
+pub fn routes() -> OpenApiRouter<AppState> {
+    OpenApiRouter::new().routes(routes!(list, create)).routes(routes!(one))
+}
+
+/// All teams, by name.
+#[utoipa::path(
+    get, path = "/admin/teams", tag = "Teams",
+    responses((status = 200, body = Vec<TeamItem>), (status = "default", body = JsonError)),
+)]
+async fn list(
+    State(state): State<AppState>,
+    _by: Administrator,
+) -> Result<Json<Vec<TeamItem>>, ApiError> {
+    let mut issuers: HashMap<TeamId, Vec<CertIssuerId>> = HashMap::new();
+    for pair in state.store.authorised_cas().await? {
+        issuers.entry(pair.team_id).or_default().push(pair.cert_issuer_id);
+    }
+    let mut members: HashMap<TeamId, Vec<UserId>> = HashMap::new();
+    for membership in state.store.memberships().await? {
+        members.entry(membership.team_id).or_default().push(membership.user_id);
+    }
+    let item = |team: Team| {
+        let issuers = issuers.remove(&team.id).unwrap_or_default();
+        let members = members.remove(&team.id).unwrap_or_default();
+        TeamItem::new(team, issuers, members)
+    };
+    Ok(Json(state.store.teams().await?.into_iter().map(item).collect()))
+}
+
+/// One team.
+#[utoipa::path(
+    get, path = "/admin/teams/{id}", tag = "Teams", params(("id" = String, Path)),
+    responses((status = 200, body = TeamItem), (status = "default", body = JsonError)),
+)]
+async fn one(
+    State(state): State<AppState>,
+    _by: Administrator,
+    PathId(id): PathId<kind::Team>,
+) -> Result<Json<TeamItem>, ApiError> {
+    read(&state, id).await.map(Json)
+}
+
+/// Makes a team.
+#[utoipa::path(
+    post, path = "/admin/teams", tag = "Teams", request_body = NewTeam,
+    responses((status = 200, body = TeamItem), (status = "default", body = JsonError)),
+)]
+async fn create(
+    State(state): State<AppState>,
+    by: Administrator,
+    Json(new): Json<NewTeam>,
+) -> Result<Json<TeamItem>, ApiError> {
+    let mut faults = Faults::default();
+    faults.check_name("name", &new.name, 100);
+    faults.check_length("description", new.description.as_deref().unwrap_or_default(), 1000);
+    faults.check_length("ipWhiteList", new.ip_white_list.as_deref().unwrap_or_default(), 1000);
+    let issuers = issuers(&state, &new.authorised_cas, &mut faults).await?;
+    let members = members(&state, &new.members, &mut faults).await?;
+    faults.finish()?;
+    if state.store.team_named(&new.name).await?.is_some() {
+        return Err(name_taken(&new.name));
+    }
+    let team = Team {
+        id: state.new_id(),
+        name: new.name,
+        description: new.description.unwrap_or_default(),
+        internal_group: new.internal_group.unwrap_or(Group::User).into(),
+        dont_send_emails_on_issue: new.dont_send_emails_on_issue.unwrap_or_default(),
+        dont_send_reminder_emails: new.dont_send_reminder_emails.unwrap_or_default(),
+        ip_white_list: new.ip_white_list.unwrap_or_default(),
+        created_at: state.clock.now(),
+        created_by: by.username().to_owned(),
+    };
+    let mut write = state.store.begin().await?;
+    write.insert_team(&team).await?;
+    for issuer in issuers {
+        write.authorise_ca(team.id, issuer).await?;
+    }
+    for member in members {
+        write.add_member(team.id, member).await?;
+    }
+    write.commit().await?;
+    tracing::info!(administrator = by.username(), team.id = %team.id, "made a team");
+    read(&state, team.id).await.map(Json)
+}
+
+async fn read(state: &AppState, id: TeamId) -> Result<TeamItem, ApiError> {
+    let team = state.store.team(id).await?.ok_or_else(|| ApiError::not_found("team"))?;
+    let issuers = state.store.authorised_cas_of(id).await?;
+    let members = state.store.members_of(id).await?;
+    Ok(TeamItem::new(
+        team,
+        issuers.iter().map(|pair| pair.cert_issuer_id).collect(),
+        members.iter().map(|membership| membership.user_id).collect(),
+    ))
+}
+
+async fn issuers(
+    state: &AppState,
+    named: &[String],
+    faults: &mut Faults,
+) -> Result<Vec<CertIssuerId>, ApiError> {
+    let mut found = Vec::new();
+    for (index, name) in named.iter().enumerate() {
+        match state.store.live_issuer(name).await? {
+            Some(id) => found.push(id),
+            None => faults.add(
+                &format!("authorisedCas[{index}]"),
+                "is neither id nor name of a Certificate Issuer",
+            ),
+        }
+    }
+    Ok(found)
+}
+
+async fn members(
+    state: &AppState,
+    named: &[String],
+    faults: &mut Faults,
+) -> Result<Vec<UserId>, ApiError> {
+    let mut found = Vec::new();
+    for (index, name) in named.iter().enumerate() {
+        let by_id = match name.parse() {
+            Ok(id) => state.store.account(id).await?,
+            Err(_) => None,
+        };
+        let account = match by_id {
+            Some(account) => Some(account),
+            None => state.store.account_named(name).await?,
+        };
+        match account {
+            Some(account) => found.push(account.id),
+            None => faults.add(&format!("members[{index}]"), "is neither id nor name of a user"),
+        }
+    }
+    Ok(found)
+}
+
+fn name_taken(name: &str) -> ApiError {
+    use crate::error::{Code, FieldError};
+    let message = format!("there is a team {name} already; choose another name");
+    let field = FieldError { field: "name".to_owned(), message: message.clone() };
+    ApiError::refused(Code::NameTaken, message).with_fields(vec![field])
+}

@@ -1,0 +1,149 @@
+//! The whole service, started in order and stopped in order.
+
+use std::fs;
+use std::io;
+use std::net::Ipv4Addr;
+use std::os::unix::fs::DirBuilderExt as _;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use metrics_exporter_prometheus::PrometheusHandle;
+
+use crate::app::{self, AppState};
+use crate::auth::bearer::BearerTokens;
+use crate::auth::password::{PasswordError, Passwords};
+use crate::auth::token_keys::{self, TokenKeyError};
+use crate::clock::Clock;
+use crate::config::Config;
+use crate::listener::{self, BindError, IdentityError, Listening, ServerIdentity};
+use crate::metrics;
+use crate::random::Random;
+use crate::readiness::Readiness;
+use crate::signer_client::{self, SignerClient};
+use crate::store::{Store, StoreError};
+
+/// A running service.
+pub struct Service {
+    state: AppState,
+    identity: ServerIdentity,
+    https: Listening,
+    metrics: Option<Listening>,
+}
+
+/// Why the service does not start. Nothing of it runs then.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// A port can't be had.
+    #[error(transparent)]
+    Bind(#[from] BindError),
+    /// A folder below the home can't be made.
+    #[error("the folder {} can't be made", path.display())]
+    Folder {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        #[source]
+        source: io::Error,
+    },
+    /// The keys of bearer tokens can't be read.
+    #[error(transparent)]
+    TokenKeys(#[from] TokenKeyError),
+    /// The database can't be used.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// Passwords can't be hashed.
+    #[error(transparent)]
+    Passwords(#[from] PasswordError),
+    /// There is no certificate to show.
+    #[error(transparent)]
+    Identity(#[from] IdentityError),
+    /// A listener can't serve.
+    #[error("a listener can't serve")]
+    Listener(#[source] io::Error),
+}
+
+impl Service {
+    /// Starts everything. When it returns, requests are answered.
+    ///
+    /// # Errors
+    ///
+    /// See [`StartError`].
+    pub async fn start(
+        config: Config,
+        clock: Arc<dyn Clock>,
+        random: Arc<dyn Random>,
+        counters: PrometheusHandle,
+    ) -> Result<Self, StartError> {
+        // 1. The ports: if one is taken, nothing else has happened yet.
+        let https = listener::bind(config.address, config.port, "port")?;
+        let metrics_port = match config.metrics_port {
+            Some(port) => Some(listener::bind(Ipv4Addr::LOCALHOST.into(), port, "metrics.port")?),
+            None => None,
+        };
+
+        // 2. What must be on disk.
+        make_folder(config.home.join("data"))?;
+        let keys = token_keys::load_or_make(&config.token_keys(), &*clock, &*random)?;
+
+        // 3. The database, its schema brought up to date.
+        let store = Store::open(&config.database_url).await?;
+
+        // 4. The signer, looked for in the background, and what every handler uses.
+        let options = signer_client::Options::new(config.signer_socket.clone());
+        let signer = SignerClient::start(options, Arc::new(store.clone()), Arc::clone(&random));
+        let state = AppState {
+            signer,
+            passwords: Passwords::new(Arc::clone(&random))?,
+            tokens: Arc::new(BearerTokens::new(&keys, config.token_lifetime)),
+            readiness: Readiness::default(),
+            config: Arc::new(config),
+            store,
+            clock,
+            random,
+        };
+        state.watch_store();
+        state.watch_signer();
+
+        // 5. The listeners, under a temporary certificate until there is a real one.
+        let identity = ServerIdentity::temporary(&*state.clock, &*state.random)?;
+        let https = listener::serve_tls(https, app::router(&state), &identity)
+            .map_err(StartError::Listener)?;
+        let metrics = match metrics_port {
+            Some(port) => {
+                let router = metrics::router(counters);
+                Some(listener::serve_plain(port, router).map_err(StartError::Listener)?)
+            }
+            None => None,
+        };
+        Ok(Self { state, identity, https, metrics })
+    }
+
+    /// What the handlers use.
+    pub fn state(&self) -> &AppState {
+        &self.state
+    }
+
+    /// The certificate that the service shows, to be set once there is one.
+    pub fn identity(&self) -> &ServerIdentity {
+        &self.identity
+    }
+
+    /// Stops: no new connections, requests that run get [`REQUESTS_FINISH_WITHIN`], the database
+    /// is closed last.
+    pub async fn stop(self) {
+        self.https.stop(REQUESTS_FINISH_WITHIN).await;
+        if let Some(metrics) = self.metrics {
+            metrics.stop(Duration::ZERO).await;
+        }
+        self.state.store.close().await;
+    }
+}
+
+fn make_folder(path: PathBuf) -> Result<(), StartError> {
+    let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(&path);
+    made.map_err(|source| StartError::Folder { path, source })
+}
+
+/// The process is to end within 5 s of being told.
+pub const REQUESTS_FINISH_WITHIN: Duration = Duration::from_millis(3500);

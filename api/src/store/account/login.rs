@@ -1,0 +1,169 @@
+//! What logins and tokens ask of the account table.
+
+use chancery_shared::id::{RowId, UserId};
+use time::OffsetDateTime;
+
+use super::{Group, TABLE};
+use crate::store::row::{At, signed};
+use crate::store::{Store, StoreError, Write};
+use crate::timestamp::to_millis;
+
+statements! {
+    /// All that a request must know of its token's user, in one statement.
+    TOKEN_HOLDER = "
+        SELECT username, enabled, must_change_password, token_version, user_group,
+               CASE WHEN EXISTS (
+                    SELECT 1
+                      FROM membership
+                      JOIN team ON team.team_id = membership.team_id
+                     WHERE membership.user_id = account.user_id
+                       AND team.internal_group = 'ADMIN') THEN 1 ELSE 0 END AS in_administrators,
+               CASE WHEN EXISTS (
+                    SELECT 1 FROM ended_token WHERE token_id = $2) THEN 1 ELSE 0 END AS ended
+          FROM account
+         WHERE user_id = $1";
+    PASSED = "
+        UPDATE account
+           SET failed_logins = 0, last_login_at = $2, last_login_address = $3
+         WHERE user_id = $1";
+    FAILED = "UPDATE account SET failed_logins = failed_logins + 1 WHERE user_id = $1";
+    /// Counts as text, as every fact is.
+    FAILED_OF_NOBODY = "
+        INSERT INTO installation (name, value) VALUES ('failed-logins-of-nobody', '1')
+        ON CONFLICT (name) DO UPDATE
+           SET value = CAST(CAST(installation.value AS BIGINT) + 1 AS TEXT)";
+    /// A new password ends every token of the user.
+    SET_PASSWORD = "
+        UPDATE account
+           SET password_hash = $3, must_change_password = 0, token_version = token_version + 1
+         WHERE user_id = $1 AND token_version = $2";
+}
+
+/// What came of a login.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LoginOutcome {
+    /// The password was right.
+    Passed {
+        /// When.
+        at: OffsetDateTime,
+        /// From where.
+        address: String,
+    },
+    /// It was not.
+    Failed,
+}
+
+/// What a request must know of its token's user.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "they are independent facts")]
+pub struct TokenHolder {
+    /// The name.
+    pub username: String,
+    /// Whether the user may do anything at all.
+    pub enabled: bool,
+    /// Whether the user can do nothing but change the password.
+    pub must_change_password: bool,
+    /// Tokens of another version have ended.
+    pub token_version: u64,
+    /// Whether the user or one of its teams is of the administrators.
+    pub is_administrator: bool,
+    /// Whether this very token was ended by logout.
+    pub token_ended: bool,
+}
+
+#[derive(Debug, sqlx::FromRow)]
+struct Row {
+    username: String,
+    enabled: i16,
+    must_change_password: i16,
+    token_version: i64,
+    user_group: String,
+    in_administrators: i64,
+    ended: i64,
+}
+
+impl Store {
+    /// The user `id`, and how the token `token` stands.
+    ///
+    /// # Errors
+    ///
+    /// Only if the database fails.
+    pub async fn token_holder(
+        &self,
+        id: UserId,
+        token: RowId,
+    ) -> Result<Option<TokenHolder>, StoreError> {
+        let id = id.to_string();
+        let row: Option<Row> = sqlx::query_as(TOKEN_HOLDER)
+            .bind(&id)
+            .bind(token.to_string())
+            .fetch_optional(self.pool())
+            .await
+            .map_err(StoreError::of(TABLE))?;
+        let Some(row) = row else { return Ok(None) };
+        let at = At { table: TABLE, row: &id };
+        let group: Group = at.parse("user_group", &row.user_group)?;
+        Ok(Some(TokenHolder {
+            token_version: at.unsigned("token_version", row.token_version)?,
+            is_administrator: group == Group::Administrators || row.in_administrators != 0,
+            username: row.username,
+            enabled: row.enabled != 0,
+            must_change_password: row.must_change_password != 0,
+            token_ended: row.ended != 0,
+        }))
+    }
+}
+
+impl Write {
+    /// Remembers what came of a login.
+    ///
+    /// # Errors
+    ///
+    /// Only if the database fails.
+    pub async fn record_login(
+        &mut self,
+        user: UserId,
+        outcome: &LoginOutcome,
+    ) -> Result<(), StoreError> {
+        let query = match outcome {
+            LoginOutcome::Passed { at, address } => {
+                sqlx::query(PASSED).bind(user.to_string()).bind(to_millis(*at)).bind(address)
+            }
+            LoginOutcome::Failed => sqlx::query(FAILED).bind(user.to_string()),
+        };
+        query.execute(self.connection()).await.map(drop).map_err(StoreError::of(TABLE))
+    }
+
+    /// Counts a failed login of a user who does not exist: the answer takes as long as for one who
+    /// does, the write to the disk included.
+    ///
+    /// # Errors
+    ///
+    /// Only if the database fails.
+    pub async fn record_login_of_nobody(&mut self) -> Result<(), StoreError> {
+        let done = sqlx::query(FAILED_OF_NOBODY).execute(self.connection()).await;
+        done.map(drop).map_err(StoreError::of("installation"))
+    }
+
+    /// Sets a new password and ends every token of the user, provided that its token version is
+    /// still `version`; says whether it was.
+    ///
+    /// # Errors
+    ///
+    /// Only if the database fails.
+    pub async fn set_password(
+        &mut self,
+        user: UserId,
+        version: u64,
+        password_hash: &str,
+    ) -> Result<bool, StoreError> {
+        let done = sqlx::query(SET_PASSWORD)
+            .bind(user.to_string())
+            .bind(signed(version))
+            .bind(password_hash)
+            .execute(self.connection())
+            .await
+            .map_err(StoreError::of(TABLE))?;
+        Ok(done.rows_affected() == 1)
+    }
+}

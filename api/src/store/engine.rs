@@ -1,0 +1,156 @@
+//! The two engines. Nothing outside this file can tell which one is in use.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use sqlx::any::{AnyConnectOptions, AnyPoolOptions};
+use sqlx::{Any, AnyConnection, AnyPool, Connection as _, Executor as _};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+use super::StoreError;
+use super::certificate::{Writer, WriterHandle};
+
+/// A handle to the database; clones share one pool.
+#[derive(Clone, Debug)]
+pub struct Store {
+    pool: AnyPool,
+    engine: Engine,
+    writer: Writer,
+}
+
+#[derive(Clone, Debug)]
+enum Engine {
+    /// SQLite has one writer at a time: ours wait for each other here, in order, instead of
+    /// polling the file's lock.
+    Sqlite {
+        turn: Arc<Semaphore>,
+    },
+    Postgres,
+}
+
+impl Store {
+    /// Opens the database at `url` (`sqlite:` or `postgres:`) and brings its schema up to date.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Open`] or [`StoreError::Migrate`]. A migration that failed is undone; those
+    /// before it stay.
+    pub async fn open(url: &str) -> Result<Self, StoreError> {
+        sqlx::any::install_default_drivers();
+        let options: AnyConnectOptions = url.parse().map_err(StoreError::Open)?;
+        let pool = AnyPoolOptions::new()
+            .max_connections(MAX_CONNECTIONS)
+            .acquire_timeout(ACQUIRE_TIMEOUT)
+            .after_connect(|connection, _| Box::pin(async move { prepare(connection).await }))
+            .connect_with(options)
+            .await
+            .map_err(StoreError::Open)?;
+        let name = pool.acquire().await.map_err(StoreError::Open)?.backend_name().to_owned();
+        let engine = match name.as_str() {
+            SQLITE => Engine::Sqlite { turn: Arc::new(Semaphore::new(1)) },
+            _ => Engine::Postgres,
+        };
+        sqlx::migrate!("../migrations").run(&pool).await.map_err(StoreError::Migrate)?;
+        Ok(Self { pool, engine, writer: Writer::default() })
+    }
+
+    /// Whether the database answers.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Unavailable`] where it does not.
+    pub async fn ping(&self) -> Result<(), StoreError> {
+        let found = sqlx::query(PING).execute(&self.pool).await;
+        found.map(drop).map_err(StoreError::of("installation"))
+    }
+
+    /// Ends all connections, after the statements that run.
+    pub async fn close(&self) {
+        self.pool.close().await;
+    }
+
+    /// Where single statements that only read go.
+    pub(super) fn pool(&self) -> &AnyPool {
+        &self.pool
+    }
+
+    /// Begins a transaction that writes. Dropping it undoes it.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Unavailable`] where no connection or lock is to be had in time.
+    pub async fn begin(&self) -> Result<Write, StoreError> {
+        let (turn, begin) = match &self.engine {
+            Engine::Sqlite { turn } => {
+                let turn = tokio::time::timeout(ACQUIRE_TIMEOUT, Arc::clone(turn).acquire_owned());
+                let turn = match turn.await {
+                    Ok(Ok(turn)) => turn,
+                    Ok(Err(_)) => return Err(StoreError::Closed),
+                    Err(_) => return Err(StoreError::of("any")(sqlx::Error::PoolTimedOut)),
+                };
+                // A transaction that reads first and writes later fails under a plain BEGIN.
+                (Some(turn), "BEGIN IMMEDIATE")
+            }
+            Engine::Postgres => (None, "BEGIN"),
+        };
+        let transaction = self.pool.begin_with(begin).await.map_err(StoreError::of("any"))?;
+        Ok(Write { transaction, _turn: turn })
+    }
+
+    /// The task that records certificates.
+    pub(super) fn writer(&self) -> WriterHandle<'_> {
+        WriterHandle { writer: &self.writer, store: self }
+    }
+
+    /// The same database for that task itself: it must not keep itself alive.
+    pub(super) fn without_writer(&self) -> Self {
+        Self { writer: Writer::default(), ..self.clone() }
+    }
+}
+
+/// A transaction that writes.
+#[derive(Debug)]
+pub struct Write {
+    transaction: sqlx::Transaction<'static, Any>,
+    // Declared last: the transaction is undone before the next writer gets its turn.
+    _turn: Option<OwnedSemaphorePermit>,
+}
+
+impl Write {
+    /// Makes what was written durable and visible.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Unavailable`]; then nothing was written, or the connection broke and it is
+    /// not known.
+    pub async fn commit(self) -> Result<(), StoreError> {
+        self.transaction.commit().await.map_err(StoreError::of("any"))
+    }
+
+    /// Where statements of this transaction go.
+    pub(super) fn connection(&mut self) -> &mut AnyConnection {
+        &mut self.transaction
+    }
+}
+
+/// What each new connection is told before its first statement.
+async fn prepare(connection: &mut AnyConnection) -> Result<(), sqlx::Error> {
+    if connection.backend_name() == SQLITE {
+        connection.execute(SQLITE_SETTINGS).await?;
+    }
+    connection.ping().await
+}
+
+const SQLITE: &str = "SQLite";
+
+/// FULL: a commit is on disk when it returns, also in WAL mode.
+const SQLITE_SETTINGS: &str = "
+    PRAGMA busy_timeout = 5000;
+    PRAGMA journal_mode = WAL;
+    PRAGMA synchronous = FULL;
+    PRAGMA foreign_keys = ON;";
+
+const PING: &str = "SELECT name FROM installation WHERE name = ''";
+
+const MAX_CONNECTIONS: u32 = 16;
+const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);

@@ -1,0 +1,103 @@
+//! What can go wrong between the service and its database.
+
+/// A failed store operation, sorted by what the caller should do next.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// Wrong address, or a database that this build does not support; only at start.
+    #[error("the database can't be opened")]
+    Open(#[source] sqlx::Error),
+    /// The schema is not what this build needs; only at start.
+    #[error("the database's schema can't be brought up to date")]
+    Migrate(#[source] sqlx::migrate::MigrateError),
+    /// The engine is away, busy or full: the same call may pass later.
+    #[error("the database is not available (table {table})")]
+    Unavailable {
+        /// Which table was asked.
+        table: &'static str,
+        /// What the engine said.
+        #[source]
+        source: sqlx::Error,
+    },
+    /// A row with the same unique value is there.
+    #[error("table {table} already has such a row")]
+    Taken {
+        /// Which table.
+        table: &'static str,
+    },
+    /// The engine refused the statement: a fault of ours.
+    #[error("a statement on table {table} failed")]
+    Statement {
+        /// Which table.
+        table: &'static str,
+        /// What the engine said.
+        #[source]
+        source: sqlx::Error,
+    },
+    /// A stored value is not what this service writes.
+    #[error("table {table}, row {row}: {column} can't be read")]
+    Unreadable {
+        /// Which table.
+        table: &'static str,
+        /// Primary key of the row.
+        row: String,
+        /// The value that makes no sense.
+        column: &'static str,
+    },
+    /// The task that groups writes has ended; only while the process stops.
+    #[error("the store is closed")]
+    Closed,
+}
+
+impl StoreError {
+    /// Sorts what the engine said about a statement on `table`.
+    pub(super) fn of(table: &'static str) -> impl Fn(sqlx::Error) -> Self + Copy {
+        move |source| {
+            if source
+                .as_database_error()
+                .is_some_and(sqlx::error::DatabaseError::is_unique_violation)
+            {
+                Self::Taken { table }
+            } else if may_pass_later(&source) {
+                Self::Unavailable { table, source }
+            } else {
+                Self::Statement { table, source }
+            }
+        }
+    }
+}
+
+fn may_pass_later(error: &sqlx::Error) -> bool {
+    match error {
+        sqlx::Error::Io(_)
+        | sqlx::Error::Tls(_)
+        | sqlx::Error::PoolTimedOut
+        | sqlx::Error::PoolClosed
+        | sqlx::Error::WorkerCrashed => true,
+        sqlx::Error::Database(error) => error.code().is_some_and(|code| is_passing(&code)),
+        _ => false,
+    }
+}
+
+/// PostgreSQL: connection (08), resources (53), operator (57), serialisation and deadlock (40).
+/// SQLite: its result code's low byte says busy, locked, I/O error, full or can't open.
+fn is_passing(code: &str) -> bool {
+    if code.len() == 5 {
+        return ["08", "40", "53", "57"].iter().any(|class| code.starts_with(class));
+    }
+    code.parse::<u32>().is_ok_and(|code| matches!(code & 0xff, 5 | 6 | 10 | 13 | 14))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_goes_away_by_itself_counts_as_passing() {
+        for code in ["08006", "40001", "40P01", "53300", "57P01", "5", "517", "13", "266"] {
+            assert!(is_passing(code), "{code}");
+        }
+        for code in ["23503", "42601", "22021", "1", "19", "1299"] {
+            assert!(!is_passing(code), "{code}");
+        }
+    }
+}

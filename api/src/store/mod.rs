@@ -1,0 +1,36 @@
+//! The database: the only module that names `sqlx`.
+//!
+//! Reads are methods of [`Store`], writes are methods of [`Write`], a transaction. All SQL stands
+//! in named constants made by `statements!`, one text for both engines; a test prepares each of
+//! them on both. Moments are Unix milliseconds, flags 0 or 1, ids their 24 characters.
+
+/// Names the SQL of a file, and lists it for the test that prepares it on both engines.
+macro_rules! statements {
+    ($($(#[$doc:meta])* $name:ident = $sql:expr;)*) => {
+        $($(#[$doc])* const $name: &str = $sql;)*
+        #[cfg(test)]
+        pub(in crate::store) const STATEMENTS: &[(&str, &str)] =
+            &[$((stringify!($name), $name)),*];
+    };
+}
+
+pub mod account;
+pub mod authorised_ca;
+pub mod certificate;
+pub mod ended_token;
+mod engine;
+mod error;
+pub mod installation;
+pub mod journal_head;
+pub mod lease;
+pub mod local_ca;
+pub mod membership;
+mod row;
+pub mod team;
+#[cfg(test)]
+pub(crate) mod testing;
+#[cfg(test)]
+mod tests;
+
+pub use engine::{Store, Write};
+pub use error::StoreError;

@@ -1,0 +1,173 @@
+//! Teams: to which every certificate belongs.
+
+use chancery_shared::id::{TeamId, UserId};
+use time::OffsetDateTime;
+
+use super::account::Group;
+use super::row::At;
+use super::{Store, StoreError, Write};
+use crate::timestamp::{from_millis, to_millis};
+
+const TABLE: &str = "team";
+
+statements! {
+    TEAMS = "
+        SELECT team_id, name, description, internal_group, dont_send_emails_on_issue,
+               dont_send_reminder_emails, ip_white_list, created_at, created_by
+          FROM team
+         ORDER BY name, team_id";
+    BY_ID = "
+        SELECT team_id, name, description, internal_group, dont_send_emails_on_issue,
+               dont_send_reminder_emails, ip_white_list, created_at, created_by
+          FROM team
+         WHERE team_id = $1";
+    BY_NAME = "
+        SELECT team_id, name, description, internal_group, dont_send_emails_on_issue,
+               dont_send_reminder_emails, ip_white_list, created_at, created_by
+          FROM team
+         WHERE name = $1";
+    OF_USER = "
+        SELECT team.team_id, team.name, team.description, team.internal_group,
+               team.dont_send_emails_on_issue, team.dont_send_reminder_emails,
+               team.ip_white_list, team.created_at, team.created_by
+          FROM team
+          JOIN membership ON membership.team_id = team.team_id
+         WHERE membership.user_id = $1
+         ORDER BY team.name, team.team_id";
+    INSERT = "
+        INSERT INTO team (team_id, name, description, internal_group, dont_send_emails_on_issue,
+                          dont_send_reminder_emails, ip_white_list, created_at, created_by)
+        VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+}
+
+/// A team, as stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Team {
+    /// Its id.
+    pub id: TeamId,
+    /// Its name, unique.
+    pub name: String,
+    /// What it is for.
+    pub description: String,
+    /// Whether its members are administrators.
+    pub internal_group: Group,
+    /// No mail to its addresses when a certificate is issued.
+    pub dont_send_emails_on_issue: bool,
+    /// No mail to its addresses before a certificate expires.
+    pub dont_send_reminder_emails: bool,
+    /// Addresses its members may come from, as text; empty: any.
+    pub ip_white_list: String,
+    /// When it was made.
+    pub created_at: OffsetDateTime,
+    /// Who made it.
+    pub created_by: String,
+}
+
+#[derive(Debug, sqlx::FromRow)]
+struct Row {
+    team_id: String,
+    name: String,
+    description: String,
+    internal_group: String,
+    dont_send_emails_on_issue: i16,
+    dont_send_reminder_emails: i16,
+    ip_white_list: String,
+    created_at: i64,
+    created_by: String,
+}
+
+impl TryFrom<Row> for Team {
+    type Error = StoreError;
+
+    fn try_from(row: Row) -> Result<Self, StoreError> {
+        let at = At { table: TABLE, row: &row.team_id };
+        Ok(Self {
+            id: at.parse("team_id", &row.team_id)?,
+            internal_group: at.parse("internal_group", &row.internal_group)?,
+            name: row.name,
+            description: row.description,
+            dont_send_emails_on_issue: row.dont_send_emails_on_issue != 0,
+            dont_send_reminder_emails: row.dont_send_reminder_emails != 0,
+            ip_white_list: row.ip_white_list,
+            created_at: from_millis(row.created_at),
+            created_by: row.created_by,
+        })
+    }
+}
+
+impl Store {
+    /// All teams, by name.
+    ///
+    /// # Errors
+    ///
+    /// Only if the database fails.
+    pub async fn teams(&self) -> Result<Vec<Team>, StoreError> {
+        let rows: Vec<Row> =
+            sqlx::query_as(TEAMS).fetch_all(self.pool()).await.map_err(StoreError::of(TABLE))?;
+        rows.into_iter().map(Team::try_from).collect()
+    }
+
+    /// The team of this id.
+    ///
+    /// # Errors
+    ///
+    /// Only if the database fails.
+    pub async fn team(&self, id: TeamId) -> Result<Option<Team>, StoreError> {
+        self.one_team(BY_ID, &id.to_string()).await
+    }
+
+    /// The team of this name.
+    ///
+    /// # Errors
+    ///
+    /// Only if the database fails.
+    pub async fn team_named(&self, name: &str) -> Result<Option<Team>, StoreError> {
+        self.one_team(BY_NAME, name).await
+    }
+
+    /// The teams that `user` belongs to, by name.
+    ///
+    /// # Errors
+    ///
+    /// Only if the database fails.
+    pub async fn teams_of(&self, user: UserId) -> Result<Vec<Team>, StoreError> {
+        let rows: Vec<Row> = sqlx::query_as(OF_USER)
+            .bind(user.to_string())
+            .fetch_all(self.pool())
+            .await
+            .map_err(StoreError::of(TABLE))?;
+        rows.into_iter().map(Team::try_from).collect()
+    }
+
+    async fn one_team(&self, sql: &'static str, key: &str) -> Result<Option<Team>, StoreError> {
+        let row: Option<Row> = sqlx::query_as(sql)
+            .bind(key)
+            .fetch_optional(self.pool())
+            .await
+            .map_err(StoreError::of(TABLE))?;
+        row.map(Team::try_from).transpose()
+    }
+}
+
+impl Write {
+    /// Inserts a team without members.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Taken`] if the name is; otherwise only if the database fails.
+    pub async fn insert_team(&mut self, team: &Team) -> Result<(), StoreError> {
+        let done = sqlx::query(INSERT)
+            .bind(team.id.to_string())
+            .bind(&team.name)
+            .bind(&team.description)
+            .bind(team.internal_group.as_str())
+            .bind(i16::from(team.dont_send_emails_on_issue))
+            .bind(i16::from(team.dont_send_reminder_emails))
+            .bind(&team.ip_white_list)
+            .bind(to_millis(team.created_at))
+            .bind(&team.created_by)
+            .execute(self.connection())
+            .await;
+        done.map(drop).map_err(StoreError::of(TABLE))
+    }
+}

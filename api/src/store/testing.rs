@@ -1,0 +1,81 @@
+//! A database of its own for each test, on each engine.
+
+use sqlx::{Connection as _, Executor as _};
+use tempfile::TempDir;
+
+use super::Store;
+use crate::random::{Random as _, SystemRandom};
+
+/// An empty database with the schema. The SQLite file goes with it; PostgreSQL's stays until its
+/// server goes, which `test.sh` starts for the tests alone.
+pub(crate) struct TestStore {
+    pub(crate) store: Store,
+    pub(crate) url: String,
+    _folder: Option<TempDir>,
+}
+
+/// One database on each engine, with the engine's name for messages.
+pub(crate) async fn both() -> [(&'static str, TestStore); 2] {
+    [("SQLite", sqlite().await), ("PostgreSQL", postgres().await)]
+}
+
+pub(crate) async fn sqlite() -> TestStore {
+    let folder = TempDir::new().unwrap();
+    let url = format!("sqlite://{}/chancery.db?mode=rwc", folder.path().display());
+    TestStore { store: Store::open(&url).await.unwrap(), url, _folder: Some(folder) }
+}
+
+pub(crate) async fn postgres() -> TestStore {
+    let server = std::env::var("CHANCERY_TEST_POSTGRES").expect(
+        "CHANCERY_TEST_POSTGRES must be the URL of a PostgreSQL server where databases may be \
+         created, such as postgres://postgres@127.0.0.1:5432/postgres; ./test.sh starts one",
+    );
+    let mut random = [0; 8];
+    SystemRandom.fill(&mut random);
+    let name = format!("chancery_test_{}", hex::encode(random));
+    let (address, parameters) = match server.split_once('?') {
+        Some((address, parameters)) => (address, format!("?{parameters}")),
+        None => (server.as_str(), String::new()),
+    };
+    let (host, _) = address.rsplit_once('/').expect("the URL names a database after its last /");
+    let url = format!("{host}/{name}{parameters}");
+    sqlx::any::install_default_drivers();
+    sqlx::AnyConnection::connect(&server)
+        .await
+        .unwrap()
+        .execute(sqlx::AssertSqlSafe(format!("CREATE DATABASE {name}")))
+        .await
+        .unwrap();
+    TestStore { store: Store::open(&url).await.unwrap(), url, _folder: None }
+}
+
+impl Store {
+    /// Runs `sql` as it stands: for what no function of the store does.
+    pub(crate) async fn execute_for_test(&self, sql: &str) {
+        let mut write = self.begin().await.unwrap();
+        let sql = sqlx::AssertSqlSafe(sql.to_owned());
+        sqlx::query(sql).execute(write.connection()).await.unwrap();
+        write.commit().await.unwrap();
+    }
+}
+
+/// Two live issuers, `Open` and `Closed`, and a deleted one, with what they stand on.
+pub(crate) const ISSUERS: &[&str] = &[
+    "INSERT INTO key_store (key_store_id, name, token, created_at, created_by)
+     VALUES ('010101010101010101010101', 'Store', 'local', 0, 'admin')",
+    "INSERT INTO local_ca (local_ca_id, name, key_store_id, subject_dn, definition, status,
+                           created_at, created_by)
+     VALUES ('010101010101010101010101', 'CA', '010101010101010101010101', 'CN=CA', '{}', 'live',
+             0, 'admin')",
+    "INSERT INTO profile (profile_id, name, definition, created_at, created_by)
+     VALUES ('010101010101010101010101', 'TLS', '{}', 0, 'admin')",
+    "INSERT INTO cert_issuer (cert_issuer_id, name, local_ca_id, profile_id, allow_dn_requests,
+                              allow_csr_requests, allowed_generators, created_at, created_by,
+                              deleted_at)
+     VALUES ('010101010101010101010101', 'Open', '010101010101010101010101',
+             '010101010101010101010101', 1, 1, '[]', 0, 'admin', NULL),
+            ('020202020202020202020202', 'Closed', '010101010101010101010101',
+             '010101010101010101010101', 1, 1, '[]', 0, 'admin', NULL),
+            ('030303030303030303030303', 'Gone', '010101010101010101010101',
+             '010101010101010101010101', 1, 1, '[]', 0, 'admin', 5)",
+];

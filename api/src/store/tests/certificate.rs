@@ -1,0 +1,122 @@
+//! Certificates: recorded once, read back whole, streamed.
+
+use futures::future::join_all;
+use futures::stream::TryStreamExt as _;
+
+use super::fixtures::{NOW, account, certificate, head, insert, team};
+use crate::store::account::Group;
+use crate::store::certificate::{Inserted, StoredCertificate};
+use crate::store::testing::both;
+
+#[tokio::test]
+async fn a_recorded_certificate_reads_back_with_its_request_names_and_history() {
+    for (engine, test) in both().await {
+        insert(&test.store, &team(1, Group::Users), &[&account(1)]).await;
+        let new = certificate(1);
+
+        let inserted = test.store.insert_certificate(new.clone()).await.unwrap();
+
+        let found = test.store.certificate(new.certificate.id).await.unwrap();
+        let expected = StoredCertificate {
+            certificate: new.certificate.clone(),
+            team_name: Some("Team 1".to_owned()),
+            cert_issuer_name: None,
+            history: new.history,
+        };
+        assert_eq!(inserted, Inserted::New(new.certificate.id), "{engine}");
+        assert_eq!(found, Some(expected), "{engine}");
+        let csr = test.store.csr(new.certificate.csr_id.unwrap()).await.unwrap();
+        assert_eq!(csr, new.csr, "{engine}");
+        assert_eq!(test.store.known_journals().await.unwrap()[0].head, head(1), "{engine}");
+    }
+}
+
+#[tokio::test]
+async fn the_same_issuer_and_serial_number_is_recorded_once() {
+    for (engine, test) in both().await {
+        let first = certificate(1);
+        let mut second = certificate(2);
+        second.certificate.serial_number = first.certificate.serial_number.clone();
+        test.store.insert_certificate(first.clone()).await.unwrap();
+
+        let inserted = test.store.insert_certificate(second.clone()).await.unwrap();
+
+        assert_eq!(inserted, Inserted::AlreadyThere(first.certificate.id), "{engine}");
+        assert_eq!(test.store.certificate(second.certificate.id).await.unwrap(), None, "{engine}");
+        assert_eq!(test.store.csr(second.certificate.csr_id.unwrap()).await.unwrap(), None);
+        let known = test
+            .store
+            .certificate_id_by_serial(
+                &first.certificate.issuer_key,
+                &first.certificate.serial_number,
+            )
+            .await
+            .unwrap();
+        assert_eq!(known, Some(first.certificate.id), "{engine}");
+    }
+}
+
+#[tokio::test]
+async fn concurrent_records_each_get_their_own_result() {
+    for (engine, test) in both().await {
+        let mut new: Vec<_> = (1..=200).map(certificate).collect();
+        new[50].certificate.id = new[49].certificate.id;
+        new[100].certificate.serial_number = new[99].certificate.serial_number.clone();
+
+        let results =
+            join_all(new.iter().map(|each| test.store.insert_certificate(each.clone()))).await;
+
+        for (index, result) in results.iter().enumerate() {
+            let id = new[index].certificate.id;
+            match index {
+                // The primary key is taken: a fault, and this caller's alone.
+                50 => assert!(result.is_err(), "{engine}: {result:?}"),
+                100 => {
+                    let other = new[99].certificate.id;
+                    assert_eq!(
+                        *result.as_ref().unwrap(),
+                        Inserted::AlreadyThere(other),
+                        "{engine}"
+                    );
+                }
+                _ => assert_eq!(*result.as_ref().unwrap(), Inserted::New(id), "{engine}"),
+            }
+        }
+        assert_eq!(test.store.known_journals().await.unwrap()[0].head, head(200), "{engine}");
+    }
+}
+
+#[tokio::test]
+async fn all_certificates_stream_by_id_with_their_histories() {
+    for (engine, test) in both().await {
+        let mut write = test.store.begin().await.unwrap();
+        for number in 1..=600 {
+            write.insert_certificate(&certificate(number)).await.unwrap();
+        }
+        write.commit().await.unwrap();
+
+        let all: Vec<_> = test.store.certificates(None).try_collect().await.unwrap();
+        let after = Some(certificate(598).certificate.id);
+        let rest: Vec<_> = test.store.certificates(after).try_collect().await.unwrap();
+
+        assert_eq!(all.len(), 600, "{engine}");
+        for (number, found) in (1..).zip(&all) {
+            assert_eq!(found.certificate, certificate(number).certificate, "{engine}");
+            assert_eq!(found.history, certificate(number).history, "{engine}");
+        }
+        assert_eq!(rest.len(), 2, "{engine}");
+    }
+}
+
+#[tokio::test]
+async fn a_deleted_record_leaves_a_tombstone() {
+    for (engine, test) in both().await {
+        let mut write = test.store.begin().await.unwrap();
+        write.insert_tombstone("aa", "01", NOW, "admin").await.unwrap();
+        write.commit().await.unwrap();
+
+        assert!(test.store.is_tombstoned("aa", "01").await.unwrap(), "{engine}");
+        assert!(!test.store.is_tombstoned("aa", "02").await.unwrap(), "{engine}");
+        assert!(!test.store.is_tombstoned("ab", "01").await.unwrap(), "{engine}");
+    }
+}

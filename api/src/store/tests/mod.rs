@@ -1,0 +1,86 @@
+//! The store on both engines: one body for each test.
+
+mod account;
+mod certificate;
+mod fixtures;
+mod small;
+
+use sqlx::Executor as _;
+
+use super::testing::both;
+
+#[tokio::test]
+async fn every_statement_can_be_prepared_on_both_engines() {
+    let statements = [
+        super::account::STATEMENTS,
+        super::account::LOGIN_STATEMENTS,
+        super::authorised_ca::STATEMENTS,
+        super::certificate::INSERT_STATEMENTS,
+        super::certificate::PAGE_STATEMENTS,
+        super::certificate::READ_STATEMENTS,
+        super::ended_token::STATEMENTS,
+        super::installation::STATEMENTS,
+        super::journal_head::STATEMENTS,
+        super::lease::STATEMENTS,
+        super::local_ca::STATEMENTS,
+        super::membership::STATEMENTS,
+        super::team::STATEMENTS,
+    ];
+    for (engine, test) in both().await {
+        for (name, sql) in statements.concat() {
+            let mut write = test.store.begin().await.unwrap();
+            let prepared = write.connection().prepare(sqlx::SqlStr::from_static(sql)).await;
+            assert!(prepared.is_ok(), "{engine}, {name}: {:?}", prepared.err());
+        }
+    }
+}
+
+#[tokio::test]
+async fn opening_a_database_again_keeps_what_is_in_it() {
+    for (engine, test) in both().await {
+        let mut write = test.store.begin().await.unwrap();
+        write.set_fact("first-start", "done").await.unwrap();
+        write.commit().await.unwrap();
+        test.store.close().await;
+
+        let again = super::Store::open(&test.url).await.unwrap();
+
+        assert_eq!(again.fact("first-start").await.unwrap().as_deref(), Some("done"), "{engine}");
+    }
+}
+
+#[tokio::test]
+async fn a_dropped_transaction_is_undone() {
+    for (engine, test) in both().await {
+        let mut write = test.store.begin().await.unwrap();
+        write.set_fact("half", "way").await.unwrap();
+        drop(write);
+
+        assert_eq!(test.store.fact("half").await.unwrap(), None, "{engine}");
+    }
+}
+
+#[tokio::test]
+async fn a_commit_on_sqlite_is_on_disk_when_it_returns() {
+    let test = super::testing::sqlite().await;
+    let mut write = test.store.begin().await.unwrap();
+
+    for (pragma, expected) in [("PRAGMA synchronous", 2_i64), ("PRAGMA foreign_keys", 1)] {
+        let found: i64 = sqlx::query_scalar(sqlx::AssertSqlSafe(pragma))
+            .fetch_one(write.connection())
+            .await
+            .unwrap();
+        assert_eq!(found, expected, "{pragma}");
+    }
+    let mode: String =
+        sqlx::query_scalar("PRAGMA journal_mode").fetch_one(write.connection()).await.unwrap();
+    assert_eq!(mode, "wal");
+}
+
+#[tokio::test]
+async fn an_address_of_no_known_engine_is_refused() {
+    assert!(matches!(
+        super::Store::open("mysql://localhost/x").await,
+        Err(super::StoreError::Open(_))
+    ));
+}

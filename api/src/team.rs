@@ -1,0 +1,128 @@
+//! The team rule: every certificate belongs to a team of the user who asks for it.
+
+use chancery_shared::id::TeamId;
+
+use crate::app::AppState;
+use crate::auth::Actor;
+use crate::error::{ApiError, Code, FieldError};
+use crate::store::team::Team;
+
+/// A user together with the team that a request belongs to. Only [`resolve`] makes one.
+///
+/// ```compile_fail
+/// let forged = chancery_api::team::Member { actor: todo!(), team: todo!() };
+/// ```
+#[derive(Clone, Debug)]
+pub struct Member {
+    actor: Actor,
+    team: Team,
+}
+
+impl Member {
+    /// The user.
+    pub fn actor(&self) -> &Actor {
+        &self.actor
+    }
+
+    /// The team, of which the user is a member.
+    pub fn team(&self) -> &Team {
+        &self.team
+    }
+}
+
+/// The team that a request names, by name, by id, by both or not at all.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TeamChoice {
+    /// `teamName`.
+    pub name: Option<String>,
+    /// `teamId`.
+    pub id: Option<String>,
+}
+
+/// Finds the team for a request of `actor`. Without a choice it is the user's only one.
+///
+/// # Errors
+///
+/// [`Code::TeamRequired`] where there are several and none is named, [`Code::NoTeam`] where there
+/// is none, [`Code::UnknownTeam`], [`Code::NotAMember`], or [`Code::InvalidRequest`] where name
+/// and id disagree.
+pub async fn resolve(
+    state: &AppState,
+    actor: Actor,
+    choice: &TeamChoice,
+) -> Result<Member, ApiError> {
+    let mut teams = state.store.teams_of(actor.user_id()).await?;
+    let Some((field, named)) = named(state, choice).await? else {
+        return match (teams.pop(), teams.as_slice()) {
+            (None, _) => Err(no_team()),
+            (Some(team), []) => Ok(Member { actor, team }),
+            (Some(last), others) => Err(several(others.iter().chain([&last]))),
+        };
+    };
+    match teams.into_iter().find(|team| team.id == named.id) {
+        Some(team) => Ok(Member { actor, team }),
+        None => Err(at(
+            field,
+            Code::NotAMember,
+            format!("you are no member of the team {}; name one of yours", named.name),
+        )),
+    }
+}
+
+/// The team that `choice` names, and by which field.
+async fn named(
+    state: &AppState,
+    choice: &TeamChoice,
+) -> Result<Option<(&'static str, Team)>, ApiError> {
+    let by_name = match &choice.name {
+        Some(name) => {
+            let team = state.store.team_named(name).await?;
+            Some(team.ok_or_else(|| unknown("teamName", name))?)
+        }
+        None => None,
+    };
+    let by_id = match &choice.id {
+        Some(id) => {
+            let team = match id.parse::<TeamId>() {
+                Ok(parsed) => state.store.team(parsed).await?,
+                Err(_) => None,
+            };
+            Some(team.ok_or_else(|| unknown("teamId", id))?)
+        }
+        None => None,
+    };
+    match (by_name, by_id) {
+        (Some(name), Some(id)) if name.id != id.id => Err(ApiError::invalid_field(
+            "teamId",
+            "names another team than teamName; send one of the two",
+        )),
+        (Some(team), _) => Ok(Some(("teamName", team))),
+        (None, Some(team)) => Ok(Some(("teamId", team))),
+        (None, None) => Ok(None),
+    }
+}
+
+fn no_team() -> ApiError {
+    ApiError::refused(
+        Code::NoTeam,
+        "you belong to no team, and every certificate belongs to one; ask an administrator",
+    )
+}
+
+fn several<'a>(teams: impl Iterator<Item = &'a Team>) -> ApiError {
+    let names: Vec<_> = teams.map(|team| team.name.as_str()).collect();
+    at(
+        "teamName",
+        Code::TeamRequired,
+        format!("you belong to several teams; name one of them: {}", names.join(", ")),
+    )
+}
+
+fn unknown(field: &str, name: &str) -> ApiError {
+    at(field, Code::UnknownTeam, format!("there is no team {name}; name one of yours"))
+}
+
+fn at(field: &str, code: Code, message: String) -> ApiError {
+    let fields = vec![FieldError { field: field.to_owned(), message: message.clone() }];
+    ApiError::refused(code, message).with_fields(fields)
+}

@@ -1,0 +1,249 @@
+//! The whole service in one process, for tests: the real router on a real SQLite store, asked by
+//! personas.
+
+use std::sync::Arc;
+
+use axum::Router;
+use axum::body::Body;
+use axum::http::{HeaderMap, Method, Request, StatusCode, header};
+use chancery_shared::id::{RowId, TeamId, UserId};
+use http_body_util::BodyExt as _;
+use serde_json::Value;
+use time::OffsetDateTime;
+use tower::ServiceExt as _;
+use zeroize::Zeroizing;
+
+use crate::app::{self, AppState};
+use crate::auth::bearer::BearerTokens;
+use crate::auth::password::{Password, Passwords};
+use crate::auth::token_keys::TokenKey;
+use crate::clock::{Clock as _, TestClock};
+use crate::config::Config;
+use crate::random::{Random as _, SystemRandom};
+use crate::readiness::Readiness;
+use crate::signer_client::fake_signer::FakeSigner;
+use crate::signer_client::{Options, SignerClient, SignerState};
+use crate::store::account::{Account, Group};
+use crate::store::team::Team;
+use crate::store::testing::{TestStore, sqlite};
+
+/// The password of every user that [`Api`] makes.
+pub(crate) const PASSWORD: &str = "correct horse battery";
+
+/// A service with the teams `Administrators` and `Default`, and in each one user: `admin`,
+/// `member`.
+pub(crate) struct Api {
+    pub(crate) state: AppState,
+    pub(crate) clock: Arc<TestClock>,
+    pub(crate) administrators: TeamId,
+    pub(crate) default_team: TeamId,
+    admin: UserId,
+    member: UserId,
+    /// The signer behind the service.
+    pub(crate) fake: FakeSigner,
+    _folder: tempfile::TempDir,
+    _store: TestStore,
+}
+
+/// Who asks, and with which token.
+pub(crate) struct Persona {
+    router: Router,
+    token: Option<String>,
+}
+
+/// What came back.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    pub(crate) status: StatusCode,
+    pub(crate) headers: HeaderMap,
+    pub(crate) text: String,
+}
+
+impl Answer {
+    /// The body as JSON.
+    pub(crate) fn json(&self) -> Value {
+        serde_json::from_str(&self.text).unwrap_or_else(|error| panic!("{error}: {}", self.text))
+    }
+
+    /// Status and `code` of an error.
+    pub(crate) fn refusal(&self) -> (u16, String) {
+        let code = self.json()["code"].as_str().unwrap_or_default().to_owned();
+        (self.status.as_u16(), code)
+    }
+}
+
+/// A service of its own for one test.
+pub(crate) async fn api() -> Api {
+    api_with(|_| ()).await
+}
+
+/// The same with a changed configuration.
+pub(crate) async fn api_with(change: impl FnOnce(&mut Config)) -> Api {
+    let store = sqlite().await;
+    let clock = Arc::new(TestClock::default());
+    let random = Arc::new(SystemRandom);
+    let mut config = Config::with_defaults("/nonexistent".into());
+    change(&mut config);
+    let key = TokenKey { id: "a".repeat(24), secret: Zeroizing::new(vec![7; 32]) };
+    let folder = tempfile::tempdir().unwrap();
+    let fake = FakeSigner::start(folder.path());
+    let heads = Arc::new(store.store.clone());
+    let signer = SignerClient::start(Options::new(fake.socket.clone()), heads, random.clone());
+    // Until the first greeting every question to the signer would wait.
+    signer.watch_state().wait_for(SignerState::is_reachable).await.unwrap();
+    let state = AppState {
+        signer,
+        store: store.store.clone(),
+        clock: Arc::clone(&clock) as _,
+        random: Arc::clone(&random) as _,
+        passwords: Passwords::new(random).unwrap(),
+        tokens: Arc::new(BearerTokens::new(&[key], config.token_lifetime)),
+        readiness: Readiness::default(),
+        config: Arc::new(config),
+    };
+    state.watch_store();
+    state.watch_signer();
+    let administrators = insert_team(&state, "Administrators", Group::Administrators).await;
+    let default_team = insert_team(&state, "Default", Group::Users).await;
+    let admin = insert_user(&state, "admin", &[administrators]).await;
+    let member = insert_user(&state, "member", &[default_team]).await;
+    Api {
+        state,
+        clock,
+        administrators,
+        default_team,
+        admin,
+        member,
+        fake,
+        _folder: folder,
+        _store: store,
+    }
+}
+
+/// A team without members.
+pub(crate) async fn insert_team(state: &AppState, name: &str, group: Group) -> TeamId {
+    let team = Team {
+        id: state.new_id(),
+        name: name.to_owned(),
+        description: String::new(),
+        internal_group: group,
+        dont_send_emails_on_issue: false,
+        dont_send_reminder_emails: false,
+        ip_white_list: String::new(),
+        created_at: state.clock.now(),
+        created_by: "test".to_owned(),
+    };
+    let mut write = state.store.begin().await.unwrap();
+    write.insert_team(&team).await.unwrap();
+    write.commit().await.unwrap();
+    team.id
+}
+
+/// A user of the group `USER` with [`PASSWORD`].
+pub(crate) async fn insert_user(state: &AppState, username: &str, teams: &[TeamId]) -> UserId {
+    let password = Password::from(PASSWORD.to_owned());
+    let account = Account {
+        id: state.new_id(),
+        username: username.to_owned(),
+        email: format!("{username}@example.test"),
+        group: Group::Users,
+        enabled: true,
+        must_change_password: false,
+        password_hash: state.passwords.hash(password).await.unwrap(),
+        token_version: 1,
+        failed_logins: 0,
+        delayed_until: OffsetDateTime::UNIX_EPOCH,
+        locked: false,
+        last_login_at: None,
+        last_login_address: None,
+        created_at: state.clock.now(),
+        created_by: "test".to_owned(),
+    };
+    let mut write = state.store.begin().await.unwrap();
+    write.insert_account(&account).await.unwrap();
+    for team in teams {
+        write.add_member(*team, account.id).await.unwrap();
+    }
+    write.commit().await.unwrap();
+    account.id
+}
+
+impl Api {
+    /// Nobody: no token.
+    pub(crate) fn anonymous(&self) -> Persona {
+        self.with_token(None)
+    }
+
+    /// A user of the team `Default`.
+    pub(crate) fn member(&self) -> Persona {
+        self.user(self.member)
+    }
+
+    /// A user of the team `Administrators`.
+    pub(crate) fn administrator(&self) -> Persona {
+        self.user(self.admin)
+    }
+
+    /// The user `id`, freshly logged in.
+    pub(crate) fn user(&self, id: UserId) -> Persona {
+        let mut random = [0; 12];
+        SystemRandom.fill(&mut random);
+        let token = self.state.tokens.issue(id, 1, RowId::from_bytes(random), self.clock.now());
+        self.with_token(token)
+    }
+
+    /// Whoever has this token.
+    pub(crate) fn with_token(&self, token: Option<String>) -> Persona {
+        Persona { router: app::router(&self.state), token }
+    }
+
+    pub(crate) fn member_id(&self) -> UserId {
+        self.member
+    }
+
+    pub(crate) fn admin_id(&self) -> UserId {
+        self.admin
+    }
+}
+
+impl Persona {
+    pub(crate) async fn get(&self, path: &str) -> Answer {
+        self.send(self.request(Method::GET, path).body(Body::empty()).unwrap()).await
+    }
+
+    pub(crate) async fn post(&self, path: &str, body: &Value) -> Answer {
+        self.post_text(path, body.to_string()).await
+    }
+
+    /// A body that may be no JSON, declared as JSON.
+    pub(crate) async fn post_text(&self, path: &str, body: impl Into<Body>) -> Answer {
+        let request = self.request(Method::POST, path);
+        let request = request.header(header::CONTENT_TYPE, "application/json");
+        self.send(request.body(body.into()).unwrap()).await
+    }
+
+    /// A request with this persona's token.
+    pub(crate) fn request(&self, method: Method, path: &str) -> axum::http::request::Builder {
+        let request = Request::builder().method(method).uri(path);
+        match &self.token {
+            Some(token) => request.header(header::AUTHORIZATION, format!("Bearer {token}")),
+            None => request,
+        }
+    }
+
+    pub(crate) async fn send(&self, request: Request<Body>) -> Answer {
+        let response = self.router.clone().oneshot(request).await.unwrap();
+        let (parts, body) = response.into_parts();
+        let bytes = body.collect().await.unwrap().to_bytes();
+        Answer {
+            status: parts.status,
+            headers: parts.headers,
+            text: String::from_utf8_lossy(&bytes).into_owned(),
+        }
+    }
+}
+
+/// A body that never ends and never gives a byte.
+pub(crate) fn stalled_body() -> Body {
+    Body::from_stream(futures::stream::pending::<Result<Vec<u8>, std::io::Error>>())
+}
