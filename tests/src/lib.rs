@@ -14,6 +14,7 @@ pub mod database;
 pub mod forge;
 pub mod home;
 pub mod installation;
+pub mod issue;
 pub mod openssl;
 pub mod output;
 pub mod peer;
@@ -26,6 +27,7 @@ pub mod source;
 pub use client::{Answer, Client};
 pub use database::Engine;
 pub use installation::{Installation, Plan};
+pub use issue::{ISSUER, Issued};
 
 /// Makes one test for each database from a function that takes an [`Engine`].
 ///
