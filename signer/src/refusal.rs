@@ -37,11 +37,17 @@ pub enum RequestError {
     /// The request took too long; whatever it began is ended in the journal.
     #[error("the request was not served in time")]
     DeadlineExceeded,
-    /// The key's or the operation's share of this minute is used up.
+    /// The operation's share of this time is used up.
     #[error("the limit on {what} is used up for now")]
     RateLimited {
         /// Of what.
         what: &'static str,
+        /// When to come back.
+        retry_after: Duration,
+    },
+    /// The key has signed as often in this minute as its budget allows.
+    #[error("the key's signatures of this minute are used up")]
+    OverBudget {
         /// When to come back.
         retry_after: Duration,
     },
@@ -159,7 +165,9 @@ impl RequestError {
     pub fn refusal(&self) -> Refusal {
         let (code, rule) = self.code_and_rule();
         let retry_after = match self {
-            Self::RateLimited { retry_after, .. } => Some(*retry_after),
+            Self::RateLimited { retry_after, .. } | Self::OverBudget { retry_after } => {
+                Some(*retry_after)
+            }
             Self::Token(TokenError::Busy) => Some(Duration::from_millis(100)),
             _ => None,
         };
@@ -196,6 +204,7 @@ impl RequestError {
             Self::UnsupportedVersion { .. } => (C::UnsupportedVersion, None),
             Self::TooLarge { .. } => (C::PolicyViolation, Some("request.size")),
             Self::DeadlineExceeded => (C::DeadlineExceeded, None),
+            Self::OverBudget { .. } | Self::Approval(ApprovalError::Full) => (C::Busy, None),
             Self::RateLimited { .. } => (C::RateLimited, None),
             Self::JournalBehind { .. } => (C::JournalBehind, None),
             Self::ClockJumped(_) => (C::ClockJumped, None),
@@ -218,7 +227,6 @@ impl RequestError {
             }
             Self::Approval(ApprovalError::Unknown) => (C::UnknownApproval, None),
             Self::Approval(ApprovalError::Closed) => (C::ApprovalState, None),
-            Self::Approval(ApprovalError::Full) => (C::Busy, None),
         }
     }
 }

@@ -10,6 +10,7 @@
 )]
 
 pub mod client;
+pub mod clock;
 pub mod database;
 pub mod forge;
 pub mod home;

@@ -16,6 +16,7 @@ use chancery_shared::wire::v1::{
 use chancery_shared::wire::{Context, Outcome};
 use time::OffsetDateTime;
 
+use crate::clock::now;
 use crate::forge::der::{boolean, context, integer, octets, sequence};
 use crate::forge::subject::common_name;
 use crate::forge::{self, Forged, Issuer, Serial, critical, oids, plain};
@@ -24,7 +25,7 @@ use crate::peer::Peer;
 use crate::program::Program;
 
 /// A program has so long to do what a test waits for, on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// A home whose API user is the user that runs the test.
 #[derive(Debug)]
@@ -221,7 +222,7 @@ impl SignerHome {
             certificate: Vec::new(),
             algorithm,
         };
-        let now = OffsetDateTime::now_utc();
+        let now = now();
         let mut tbs = own_tbs(&ca, now);
         tbs.extensions.extend_from_slice(extensions);
         let serial_nonce = peer.fresh_nonce();

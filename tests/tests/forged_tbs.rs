@@ -5,6 +5,7 @@ use chancery_shared::bytes::{Bytes, SerialNonce};
 use chancery_shared::wire::policy::Policy;
 use chancery_shared::wire::v1::{Reply, Request, SignCertificate};
 use chancery_shared::wire::{Context, Outcome, RefusalCode};
+use chancery_tests::clock::now;
 use chancery_tests::forge::der::{boolean, context, integer, octets, oid, sequence, set, tlv};
 use chancery_tests::forge::subject::{SubjectKey, common_name, name, spki};
 use chancery_tests::forge::{Forged, Serial, at, authority, critical, dns, oids, plain};
@@ -377,7 +378,7 @@ fn set_up() -> anyhow::Result<(SignerHome, Peer, Scene)> {
         &[critical(oids::NAME_CONSTRAINTS, constraints)],
     )?;
     let (key, other) = (SubjectKey::generate()?, SubjectKey::generate()?);
-    let scene = Scene { ca, constrained, key, other, now: OffsetDateTime::now_utc() };
+    let scene = Scene { ca, constrained, key, other, now: now() };
     Ok((home, peer, scene))
 }
 

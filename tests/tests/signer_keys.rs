@@ -10,12 +10,12 @@ use chancery_shared::wire::v1::{
     Request, Seal, SignCaCertificate, SignCertificate, Unseal,
 };
 use chancery_shared::wire::{Context, Outcome, RefusalCode};
+use chancery_tests::clock::now;
 use chancery_tests::forge::der::{boolean, octets, sequence};
 use chancery_tests::forge::subject::{SubjectKey, common_name};
 use chancery_tests::forge::{Forged, authority, critical, oids, plain};
 use chancery_tests::peer::Peer;
 use chancery_tests::signer_home::{Ca, SignerHome, own_tbs};
-use time::OffsetDateTime;
 
 fn started(configure: &[(&str, &str)]) -> anyhow::Result<(SignerHome, Peer, Ca)> {
     let mut home = SignerHome::create(configure)?;
@@ -31,7 +31,7 @@ fn change(ca: &Ca) -> KeyChange {
 
 fn certificate(peer: &mut Peer, ca: &Ca) -> anyhow::Result<Request> {
     let key = SubjectKey::generate()?;
-    let tbs = Forged::ordinary(&ca.issuer(), &key, OffsetDateTime::now_utc());
+    let tbs = Forged::ordinary(&ca.issuer(), &key, now());
     let serial_nonce = peer.fresh_nonce();
     Ok(Request::SignCertificate(SignCertificate {
         key_id: ca.key_id,
@@ -46,9 +46,8 @@ fn certificate(peer: &mut Peer, ca: &Ca) -> anyhow::Result<Request> {
 fn subordinate(peer: &mut Peer, ca: &Ca) -> anyhow::Result<Request> {
     let key = SubjectKey::generate()?;
     let subject = common_name("Subordinate CA");
-    let mut tbs = own_tbs(ca, OffsetDateTime::now_utc());
-    tbs.not_after =
-        chancery_tests::forge::at(OffsetDateTime::now_utc() + time::Duration::days(365));
+    let mut tbs = own_tbs(ca, now());
+    tbs.not_after = chancery_tests::forge::at(now() + time::Duration::days(365));
     tbs.subject.clone_from(&subject);
     tbs.spki.clone_from(&key.spki);
     let identifier = chancery_tests::forge::key_identifier(&key.point);
@@ -225,7 +224,7 @@ fn a_second_own_certificate_waits_for_the_operator() -> anyhow::Result<()> {
     let serial_nonce = peer.fresh_nonce();
     let request = Request::SignOwnCertificate(chancery_shared::wire::v1::SignOwnCertificate {
         key_id: ca.key_id,
-        tbs: Bytes(own_tbs(&ca, OffsetDateTime::now_utc()).der(&serial_nonce.0)),
+        tbs: Bytes(own_tbs(&ca, now()).der(&serial_nonce.0)),
         serial_nonce,
         context: Context::default(),
     });

@@ -123,7 +123,7 @@ fn a_peer_of_another_user_is_closed_before_a_byte_of_it_is_read() -> anyhow::Res
             .output()?;
         Ok(String::from_utf8_lossy(&peer.stdout).trim().to_owned())
     };
-    open("755", home.path().to_path_buf())?;
+    open("755", home.path())?;
     open("755", home.path().join("run"))?;
 
     for socket in [home.socket(), home.operator_socket()] {

@@ -14,6 +14,7 @@ use x509_cert::ext::pkix::CertificatePolicies;
 use super::extensions::TLS_FEATURE;
 use super::key_usage::{KeyUsage, Usages};
 use super::names::Names;
+use super::strict;
 use super::tbs::Tbs;
 use super::violation::PolicyViolation;
 
@@ -114,10 +115,10 @@ fn check_key_usage(kind: SubjectKey, usage: KeyUsage) -> Result<(), PolicyViolat
 }
 
 fn check_purposes(tbs: &Tbs<'_>, usages: &Usages) -> Result<(), PolicyViolation> {
-    for (at, purpose) in usages.purposes.iter().enumerate() {
-        if usages.purposes.iter().take(at).any(|before| before == purpose) {
-            return Err(PolicyViolation::LintDuplicatePurpose(*purpose));
-        }
+    if let Some(purpose) = strict::first_repeated(usages.purposes.iter().copied()) {
+        return Err(PolicyViolation::LintDuplicatePurpose(purpose));
+    }
+    for purpose in &usages.purposes {
         let serving = serving(*purpose);
         if serving.is_some_and(|serving| !usages.key_usage.has_any(serving)) {
             return Err(PolicyViolation::LintKeyUsageForPurpose(*purpose));
@@ -156,11 +157,8 @@ fn serving(purpose: ObjectIdentifier) -> Option<KeyUsage> {
 fn check_policies_differ(tbs: &Tbs<'_>) -> Result<(), PolicyViolation> {
     let policies = tbs.read_extension::<CertificatePolicies>(ID_CE_CERTIFICATE_POLICIES)?;
     let policies = policies.map(|CertificatePolicies(policies)| policies).unwrap_or_default();
-    for (at, policy) in policies.iter().enumerate() {
-        let oid = policy.policy_identifier;
-        if policies.iter().take(at).any(|before| before.policy_identifier == oid) {
-            return Err(PolicyViolation::LintDuplicatePolicy(oid));
-        }
+    match strict::first_repeated(policies.iter().map(|policy| policy.policy_identifier)) {
+        Some(policy) => Err(PolicyViolation::LintDuplicatePolicy(policy)),
+        None => Ok(()),
     }
-    Ok(())
 }

@@ -1,5 +1,7 @@
 //! Strict DER (X.690, sections 10 and 11): every value in its one encoding, or none.
 
+use std::collections::BTreeSet;
+
 use der::asn1::{
     AnyRef, BitStringRef, GeneralizedTime, Ia5StringRef, IntRef, ObjectIdentifier, UtcTime,
     Utf8StringRef,
@@ -22,6 +24,14 @@ where
     } else {
         Err(ErrorKind::Noncanonical { tag: Tag::Sequence }.into())
     }
+}
+
+/// The first type that stands there a second time; in time that many types can't stretch.
+pub(super) fn first_repeated(
+    types: impl Iterator<Item = ObjectIdentifier>,
+) -> Option<ObjectIdentifier> {
+    let mut seen = BTreeSet::new();
+    types.into_iter().find(|oid| !seen.insert(*oid))
 }
 
 /// Walks `der`, one value of any type, down to its leaves. Each must be encoded as DER has it.

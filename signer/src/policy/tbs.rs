@@ -62,10 +62,10 @@ impl<'a> Tbs<'a> {
             return Err(PolicyViolation::NotCanonical);
         }
         let tbs = Self::fields(content).map_err(not_der)?;
-        for (at, extension) in tbs.extensions.iter().enumerate() {
-            if tbs.extensions.iter().take(at).any(|before| before.oid == extension.oid) {
-                return Err(PolicyViolation::DuplicateExtension(extension.oid));
-            }
+        if let Some(oid) = strict::first_repeated(tbs.extensions.iter().map(|e| e.oid)) {
+            return Err(PolicyViolation::DuplicateExtension(oid));
+        }
+        for extension in &tbs.extensions {
             // RFC 5280, section 4.2: the octets are the DER of a value, known type or not.
             strict::walk(extension.value)
                 .map_err(|_| PolicyViolation::ExtensionMalformed(extension.oid))?;

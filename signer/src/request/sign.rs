@@ -90,9 +90,10 @@ pub(super) async fn prepare(signer: &Signer, ask: &Ask) -> Result<Ready, Request
     if record.life != Life::Live {
         return Err(RequestError::KeyState { is: record.life, needed: "live" });
     }
-    signer.signatures.spend(ask.key_id, signer.uptime()).map_err(|exhausted| {
-        RequestError::RateLimited { what: "signatures", retry_after: exhausted.retry_after }
-    })?;
+    signer
+        .signatures
+        .spend(ask.key_id, signer.uptime())
+        .map_err(|exhausted| RequestError::OverBudget { retry_after: exhausted.retry_after })?;
     signer.ready_token(&record.token)?;
     Ok(Ready { key, now })
 }

@@ -7,8 +7,8 @@ use chancery_shared::id::KeyId;
 use chancery_shared::signature::verify_as;
 use chancery_shared::wire::algorithm::SignatureAlgorithm;
 
-use super::Token;
 use super::error::TokenError;
+use super::handle::Token;
 use super::mechanism::{finish, prepare};
 use super::protocol::{Operation, Output};
 use crate::journal::RecordedTbs;
@@ -62,11 +62,22 @@ impl CaKey {
     pub async fn sign(&self, tbs: RecordedTbs) -> Result<Signature, SigningFailed> {
         let intent = tbs.intent();
         let failed = |error| SigningFailed { intent, error };
-        if tbs.key_id() != self.key_id || tbs.signature_algorithm() != self.algorithm {
-            return Err(failed(TokenError::WrongAlgorithm));
-        }
+        self.accept(tbs.key_id(), tbs.signature_algorithm()).map_err(failed)?;
         let value = self.sign_bytes(tbs.der()).await.map_err(failed)?;
         Ok(Signature { value, intent })
+    }
+
+    /// Takes only what was checked for this key and this way of signing.
+    pub(super) fn accept(
+        &self,
+        key_id: KeyId,
+        algorithm: SignatureAlgorithm,
+    ) -> Result<(), TokenError> {
+        if key_id == self.key_id && algorithm == self.algorithm {
+            Ok(())
+        } else {
+            Err(TokenError::WrongAlgorithm)
+        }
     }
 
     /// Signs any bytes: private to this module, because only a [`RecordedTbs`] may be signed.

@@ -3,19 +3,19 @@
 //! Handles and sessions of one epoch mean something else in the next, so both live here and die
 //! together.
 
-use std::collections::{HashMap, HashSet};
-use std::sync::{Mutex, MutexGuard, PoisonError, RwLock};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use chancery_shared::id::KeyId;
 use chancery_shared::wire::algorithm::SignatureAlgorithm;
 use cryptoki::context::Pkcs11;
 use cryptoki::error::Error as Cryptoki;
 use cryptoki::mechanism::Mechanism;
-use cryptoki::object::{Attribute, AttributeType, KeyType, ObjectClass, ObjectHandle};
+use cryptoki::object::{ObjectClass, ObjectHandle};
 use cryptoki::session::Session;
 use cryptoki::slot::Slot;
 
 use super::error::CkrName;
+use super::key_handles::{KeyHandles, find};
 use super::mechanism;
 use super::open::{Access, LoggedIn, OpenLock, Pin, Selector, failed, finalise, log_in};
 use super::protocol::{Facts, OpenFailure};
@@ -32,27 +32,12 @@ pub(super) struct Epoch {
     sessions: Vec<Mutex<Option<Session>>>,
     /// Logged in once; while it is open the others are too. Never used for anything else.
     _anchor: Mutex<Session>,
-    keys: RwLock<Keys>,
+    pub(super) keys: KeyHandles,
     canary: ObjectHandle,
     seal: Option<ObjectHandle>,
     slot: Slot,
     facts: Facts,
     pkcs11: Pkcs11,
-}
-
-/// Handles by `CKA_ID`, as far as they were asked for.
-#[derive(Default)]
-struct Keys {
-    found: HashMap<KeyId, FoundKey>,
-    /// Searched for twice and not there: not searched for again in this epoch.
-    gone: HashSet<KeyId>,
-}
-
-/// A private key on the token.
-#[derive(Clone, Copy)]
-struct FoundKey {
-    handle: ObjectHandle,
-    key_type: Option<KeyType>,
 }
 
 /// Why an operation failed.
@@ -91,7 +76,7 @@ impl Epoch {
                 number,
                 sessions: (0..with.threads).map(|_| Mutex::new(None)).collect(),
                 _anchor: Mutex::new(anchor),
-                keys: RwLock::default(),
+                keys: KeyHandles::default(),
                 canary,
                 seal,
                 slot,
@@ -134,7 +119,7 @@ impl Epoch {
     ) -> Result<Vec<u8>, Fault> {
         let mut session = self.session(thread)?;
         let session = open_session(&mut session, &self.pkcs11, self.slot)?;
-        let key = self.key(session, key_id)?;
+        let key = self.keys.key(session, key_id)?;
         if key.key_type.is_some_and(|is| is != mechanism::key_type(algorithm)) {
             return Err(Fault::WrongAlgorithm);
         }
@@ -187,56 +172,11 @@ impl Epoch {
         }
     }
 
-    /// Forgets the key's handle, so that the next request searches for it.
-    pub(super) fn forget(&self, key_id: KeyId) {
-        write(&self.keys).found.remove(&key_id);
-    }
-
-    /// Remembers that the key is not on the token.
-    pub(super) fn is_gone(&self, key_id: KeyId) {
-        write(&self.keys).gone.insert(key_id);
-    }
-
     fn session(&self, thread: usize) -> Result<MutexGuard<'_, Option<Session>>, Fault> {
         // Each thread has one of its own, so no one waits here.
         let session = self.sessions.get(thread).ok_or(Fault::Gone)?;
         Ok(session.lock().unwrap_or_else(PoisonError::into_inner))
     }
-
-    fn key(&self, session: &Session, key_id: KeyId) -> Result<FoundKey, Fault> {
-        {
-            let keys = self.keys.read().unwrap_or_else(PoisonError::into_inner);
-            if let Some(key) = keys.found.get(&key_id) {
-                return Ok(*key);
-            }
-            if keys.gone.contains(&key_id) {
-                return Err(Fault::Gone);
-            }
-        }
-        let handle =
-            find(session, ObjectClass::PRIVATE_KEY, key_id.as_bytes())?.ok_or(Fault::NotFound)?;
-        let key_type = session
-            .get_attributes(handle, &[AttributeType::KeyType])?
-            .into_iter()
-            .find_map(|attribute| match attribute {
-                Attribute::KeyType(key_type) => Some(key_type),
-                _ => None,
-            });
-        let key = FoundKey { handle, key_type };
-        write(&self.keys).found.insert(key_id, key);
-        Ok(key)
-    }
-}
-
-/// The first object of this class with this `CKA_ID`.
-pub(super) fn find(
-    session: &Session,
-    class: ObjectClass,
-    id: &[u8],
-) -> Result<Option<ObjectHandle>, Cryptoki> {
-    let template = [Attribute::Class(class), Attribute::Token(true), Attribute::Id(id.to_vec())];
-    // The search ends here: an open one would block every other call of the session.
-    Ok(session.find_objects(&template)?.into_iter().next())
 }
 
 fn fixed_keys(session: &Session) -> Result<(ObjectHandle, Option<ObjectHandle>), OpenFailure> {
@@ -250,7 +190,7 @@ fn fixed_keys(session: &Session) -> Result<(ObjectHandle, Option<ObjectHandle>),
 }
 
 /// 32 fixed bytes stand for the digest: no certificate has it.
-pub(super) fn sign_canary(session: &Session, canary: ObjectHandle) -> Result<(), Cryptoki> {
+fn sign_canary(session: &Session, canary: ObjectHandle) -> Result<(), Cryptoki> {
     session.sign(&Mechanism::Ecdsa, canary, &[0xca; 32]).map(drop)
 }
 
@@ -263,8 +203,4 @@ fn open_session<'a>(
         Some(session) => Ok(session),
         none => Ok(none.insert(pkcs11.open_ro_session(slot)?)),
     }
-}
-
-fn write(keys: &RwLock<Keys>) -> std::sync::RwLockWriteGuard<'_, Keys> {
-    keys.write().unwrap_or_else(PoisonError::into_inner)
 }

@@ -8,10 +8,11 @@ use cryptoki::slot::Slot;
 
 use super::epoch::{CANARY, SEAL};
 use super::key_creation::{NewKey, create};
+use super::key_protocol::{KeyFailure, KeyOutput};
 use super::key_template::seal_key;
 use super::key_worker::Notes;
 use super::open::{Access, LoggedIn, OpenLock, Pin, Selector, finalise, initialise, log_in};
-use super::protocol::{KeyFailure, KeyOutput, Open, OpenFailure};
+use super::protocol::{Open, OpenFailure};
 use super::secret::Secret;
 
 /// Makes the token of `open.label`; refuses where one of this label is there.

@@ -8,10 +8,10 @@ use cryptoki::object::ObjectHandle;
 use cryptoki::session::Session;
 
 use super::error::{Remedy, remedy};
+use super::key_protocol::KeyFailure;
 use super::key_template::{generator, private_half, public_half};
 use super::key_worker::Notes;
 use super::mechanism::{finish, mechanism, prepare};
-use super::protocol::KeyFailure;
 use super::public_key::{PublicAttributes, ec_params};
 
 /// What a new key is tried with: a TBS begins with a SEQUENCE (0x30), so no certificate is this.

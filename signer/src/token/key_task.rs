@@ -6,11 +6,12 @@ use tokio::sync::oneshot;
 use tokio::time::timeout;
 use tracing::error;
 
-use super::Shared;
 use super::error::{CkrName, TokenError};
+use super::handle::Shared;
 use super::job::Message;
+use super::key_protocol::{KeyAction, KeyAnswer, KeyFailure, KeyOutput, KeyTask};
 use super::pin::PinError;
-use super::protocol::{KeyAction, KeyAnswer, KeyFailure, KeyOutput, KeyTask, OpenFailure};
+use super::protocol::OpenFailure;
 use super::status::add;
 use super::worker::KEY_WORKER;
 use super::worker_process::{ProcessError, WorkerProcess, kill, open};
@@ -64,7 +65,7 @@ pub(super) async fn run(shared: &Shared, action: KeyAction) -> Result<KeyOutput,
             KeyFailure::WrongAlgorithm => TokenError::WrongAlgorithm,
             KeyFailure::BadPublicKey => TokenError::BadPublicKey,
             KeyFailure::WrongSignature => TokenError::WrongSignature,
-            KeyFailure::Files { .. } => TokenError::NoWorker,
+            KeyFailure::Files(_) => TokenError::NoWorker,
             KeyFailure::TokenExists | KeyFailure::NoFreeSlot => {
                 TokenError::Refused { ckr: CkrName::fixed("TOKEN_EXISTS") }
             }

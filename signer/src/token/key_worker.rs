@@ -20,11 +20,11 @@ use rustix::fs::FlockOperation;
 use super::epoch::CANARY;
 use super::error::{CkrName, Remedy, remedy};
 use super::key_creation::{NewKey, create};
-use super::open::{Access, LoggedIn, OpenLock, Pin, Selector, finalise, load, log_in, pause};
-use super::protocol::{
-    KeyAction, KeyAnswer, KeyFailure, KeyOutput, KeyTask, Open, OpenFailure, SweepReport,
-    UnknownObject,
+use super::key_protocol::{
+    FileStep, KeyAction, KeyAnswer, KeyFailure, KeyOutput, KeyTask, SweepReport, UnknownObject,
 };
+use super::open::{Access, LoggedIn, OpenLock, Pin, Selector, finalise, load, log_in, pause};
+use super::protocol::{Open, OpenFailure};
 use super::worker_sandbox::{Folder, confine, harden};
 use super::{copies, initialise, system_call_filter};
 
@@ -66,15 +66,16 @@ impl Notes {
 fn perform(task: KeyTask, notes: &mut Notes) -> Result<KeyOutput, KeyFailure> {
     let KeyTask { open, action } = task;
     let copies = open.own_state.join("copies");
-    copies::private_folder(&copies).map_err(|_| files("copied aside"))?;
+    copies::private_folder(&copies).map_err(|_| KeyFailure::Files(FileStep::Copy))?;
     // Held to the end of the process: one writer at a time, whoever started it.
     let _alone = copies::write_lock(&open.own_state, FlockOperation::LockExclusive)
-        .map_err(|_| files("locked"))?;
+        .map_err(|_| KeyFailure::Files(FileStep::Lock))?;
     if !open.folder.is_dir() {
         return Err(KeyFailure::Open(OpenFailure::NoFolder(open.folder)));
     }
-    copies::restore_empty(&open.folder, &copies).map_err(|_| files("restored"))?;
-    copies::copy_aside(&open.folder, &copies).map_err(|_| files("copied aside"))?;
+    copies::restore_empty(&open.folder, &copies)
+        .map_err(|_| KeyFailure::Files(FileStep::Restore))?;
+    copies::copy_aside(&open.folder, &copies).map_err(|_| KeyFailure::Files(FileStep::Copy))?;
     let lock = OpenLock::new(&open.own_state).map_err(KeyFailure::Open)?;
     let pin = Pin::new(&open.pin).map_err(KeyFailure::Open)?;
     confine(&open.folder, Folder::Writable { copies: &copies }, &open.module, open.sandbox)
@@ -89,9 +90,9 @@ fn perform(task: KeyTask, notes: &mut Notes) -> Result<KeyOutput, KeyFailure> {
         action => on_token(&pkcs11, &open, action, &pin, &lock, notes),
     };
     // Whatever came of it, what is there now must be on disk before anyone relies on it.
-    copies::sync(&open.folder).map_err(|_| files("synced"))?;
+    copies::sync(&open.folder).map_err(|_| KeyFailure::Files(FileStep::Sync))?;
     if done.is_ok() {
-        copies::copy_aside(&open.folder, &copies).map_err(|_| files("copied aside"))?;
+        copies::copy_aside(&open.folder, &copies).map_err(|_| KeyFailure::Files(FileStep::Copy))?;
     }
     done
 }
@@ -186,7 +187,8 @@ fn sweep(
             });
         }
     }
-    report.empty_files = copies::empty_files(folder).map_err(|_| files("read"))?;
+    report.empty_files =
+        copies::empty_files(folder).map_err(|_| KeyFailure::Files(FileStep::Read))?;
     Ok(report)
 }
 
@@ -220,8 +222,4 @@ fn private_key(session: &Session, handle: ObjectHandle) -> Result<PrivateKey, Cr
         }
     }
     Ok(key)
-}
-
-fn files(step: &str) -> KeyFailure {
-    KeyFailure::Files { step: step.to_owned() }
 }

@@ -15,7 +15,7 @@ use rustix::fs::{FlockOperation, flock};
 
 use super::error::{CkrName, Remedy, remedy};
 use super::protocol::{Facts, Open, OpenFailure};
-use super::secret::Secret;
+use super::secret::{Secret, keep_out_of_swap};
 
 /// By what the token is found. Slot ids change, so they are never configured.
 #[derive(Clone, Debug)]
@@ -139,9 +139,7 @@ fn log_in_once(
 
 /// The user PIN in the form that cryptoki takes, locked and wiped like a [`Secret`].
 pub(super) struct Pin {
-    // Wiped first, unlocked after: fields are dropped in this order.
     pub(super) text: AuthPin,
-    _locked: Option<region::LockGuard>,
 }
 
 impl Pin {
@@ -149,8 +147,8 @@ impl Pin {
         let text = std::str::from_utf8(secret.expose()).map_err(|_| OpenFailure::PinNotText)?;
         let text: Box<str> = text.into();
         // The bytes stay where they are when the box moves.
-        let locked = region::lock(text.as_ptr(), text.len()).ok();
-        Ok(Self { text: AuthPin::new(text), _locked: locked })
+        keep_out_of_swap(text.as_bytes());
+        Ok(Self { text: AuthPin::new(text) })
     }
 }
 

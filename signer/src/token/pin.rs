@@ -7,7 +7,7 @@ use std::fs::{self, File};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
@@ -61,12 +61,15 @@ struct Refusal {
 pub(super) struct PinFile {
     file: PathBuf,
     memory: PathBuf,
+    /// Of this process, for the case that the disk does not take it.
+    refused: Arc<Mutex<Option<PinSource>>>,
     clock: Arc<dyn Clock>,
 }
 
 impl PinFile {
     pub(super) fn new(file: PathBuf, own_state: &Path, clock: Arc<dyn Clock>) -> Self {
-        Self { file, memory: own_state.join("pin-refused.json"), clock }
+        let memory = own_state.join("pin-refused.json");
+        Self { file, memory, refused: Arc::default(), clock }
     }
 
     /// The PIN to try, unless it is known to be refused.
@@ -99,6 +102,7 @@ impl PinFile {
 
     /// Remembers, on disk when it returns, that the PIN of this source was refused.
     pub(super) fn remember(&self, source: PinSource, ckr: CkrName) -> io::Result<()> {
+        *self.lock() = Some(source.clone());
         let refusal = Refusal { source, ckr, refused_at: self.clock.now() };
         let beside = self.memory.with_extension("new");
         let mut file =
@@ -111,6 +115,7 @@ impl PinFile {
 
     /// Forgets the refusal: the operator says that the PIN may be tried once more.
     pub(super) fn forget(&self) -> io::Result<()> {
+        *self.lock() = None;
         match fs::remove_file(&self.memory) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
             Err(error) => Err(error),
@@ -118,7 +123,14 @@ impl PinFile {
         }
     }
 
+    fn lock(&self) -> MutexGuard<'_, Option<PinSource>> {
+        self.refused.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn is_refused(&self, source: &PinSource) -> bool {
+        if self.lock().as_ref() == Some(source) {
+            return true;
+        }
         match fs::read(&self.memory) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => false,
             Err(_) => true,

@@ -4,16 +4,13 @@ use std::fmt;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use region::LockGuard;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use zeroize::Zeroizing;
 
 /// A PIN or a data key. Locked in memory where the system allows it, wiped when dropped.
 pub struct Secret {
-    // Wiped first, unlocked after: fields are dropped in this order.
     bytes: Zeroizing<Vec<u8>>,
-    _locked: Option<LockGuard>,
 }
 
 impl Secret {
@@ -21,15 +18,23 @@ impl Secret {
     #[must_use]
     pub fn new(bytes: Vec<u8>) -> Self {
         let bytes = Zeroizing::new(bytes);
-        // Over the limit of locked memory a PIN still has to work: it is wiped all the same.
-        let locked = region::lock(bytes.as_ptr(), bytes.len()).ok();
-        Self { bytes, _locked: locked }
+        keep_out_of_swap(&bytes);
+        Self { bytes }
     }
 
     /// The secret itself. Call it only where it is handed to the token or the caller.
     #[must_use]
     pub fn expose(&self) -> &[u8] {
         &self.bytes
+    }
+}
+
+/// Locks the pages of a secret for as long as the process lives: another secret may lie on the
+/// same page, so unlocking one would unlock the other.
+pub(super) fn keep_out_of_swap(secret: &[u8]) {
+    // Over the limit of locked memory a PIN still has to work: it is wiped all the same.
+    if let Ok(locked) = region::lock(secret.as_ptr(), secret.len()) {
+        std::mem::forget(locked);
     }
 }
 

@@ -1,32 +1,31 @@
 //! While a signing worker serves: requests in, answers out, deadlines, the canary.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
-use chancery_shared::frame::{encode, read_frame};
 use chancery_shared::wire::v1::TokenState;
-use tokio::io::{AsyncWriteExt as _, BufReader};
-use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::io::AsyncWriteExt as _;
+use tokio::net::unix::OwnedWriteHalf;
 use tokio::process::Child;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until, timeout};
 use zeroize::Zeroizing;
 
 use super::error::TokenError;
-use super::job::{Job, Message};
+use super::in_flight::{Asked, FAR, InFlight};
+use super::job::Message;
+use super::loss::Loss;
+use super::opening::OpenWorker;
 use super::pin::PinSource;
-use super::protocol::{CallFailure, CallOf, FromSigningWorker, LostReason, Operation, Output};
+use super::protocol::{CallFailure, FromSigningWorker, Output};
 use super::signing_worker;
 use super::status::add;
-use super::supervisor::{OpenWorker, Stopped, Supervisor};
-use super::worker_process::{WorkerProcess, kill};
+use super::supervisor::{Stopped, Supervisor};
+use super::worker_process::{WorkerProcess, kill, read_replies};
 
 /// Calls in the worker at once; less than its queue, so that it never blocks on reading.
 const IN_FLIGHT: usize = signing_worker::QUEUE / 2;
 /// How long the token may be silent before it is asked for a sign of life.
 const CANARY_EVERY: Duration = Duration::from_secs(2);
-/// Longer than anything here takes.
-const FAR: Duration = Duration::from_hours(1);
 /// A worker that has served so long was a good one.
 const GOOD: Duration = Duration::from_secs(10);
 
@@ -50,12 +49,12 @@ pub(super) async fn serve(supervisor: &mut Supervisor, worker: OpenWorker) -> Se
         standing.facts = opened.facts;
         standing.sandbox = Some(opened.sandbox);
     });
+    let supervisor_deadline = supervisor.config.deadline;
     let mut serving = Serving {
         supervisor,
         child,
-        write,
-        in_flight: BTreeMap::new(),
-        next_id: 0,
+        socket: write,
+        in_flight: InFlight::new(supervisor_deadline),
         alive_at: Instant::now(),
         stopping: None,
     };
@@ -78,40 +77,17 @@ pub(super) async fn serve(supervisor: &mut Supervisor, worker: OpenWorker) -> Se
 struct Serving<'a> {
     supervisor: &'a mut Supervisor,
     child: Child,
-    write: OwnedWriteHalf,
-    /// By id, so the first is the oldest.
-    in_flight: BTreeMap<u64, InFlight>,
-    next_id: u64,
+    socket: OwnedWriteHalf,
+    in_flight: InFlight,
     /// When the token last gave a signature.
     alive_at: Instant,
     stopping: Option<Stopped>,
-}
-
-struct InFlight {
-    asked: Asked,
-    deadline: Instant,
-}
-
-/// Who waits for a call's answer.
-enum Asked {
-    Job(Job),
-    Canary,
-    NewEpoch(Vec<oneshot::Sender<()>>),
-    ForgetPin,
 }
 
 enum End {
     /// Everything is answered and the supervisor wants to stop.
     Stopping,
     Lost(Loss),
-}
-
-/// How a worker was lost.
-enum Loss {
-    Said(LostReason),
-    Ended,
-    Hung,
-    CanaryRefused,
 }
 
 impl Serving<'_> {
@@ -124,7 +100,7 @@ impl Serving<'_> {
                 return End::Stopping;
             }
             let (deadline, canary, expiry) =
-                (self.deadline(), self.canary_due(), self.supervisor.next_expiry());
+                (self.in_flight.deadline(), self.canary_due(), self.supervisor.next_expiry());
             let lost = tokio::select! {
                 reply = replies.recv() => match reply {
                     Some(reply) => self.replied(reply, &mut replies),
@@ -199,7 +175,7 @@ impl Serving<'_> {
     }
 
     fn answered(&mut self, id: u64, result: Result<Output, CallFailure>) -> Option<Loss> {
-        let InFlight { asked, .. } = self.in_flight.remove(&id)?;
+        let asked = self.in_flight.take(id)?;
         let status = &self.supervisor.status;
         match asked {
             Asked::Job(job) => {
@@ -231,32 +207,26 @@ impl Serving<'_> {
         let mut frames = Zeroizing::new(Vec::new());
         if !self.supervisor.epochs_wanted.is_empty() {
             let waiting = std::mem::take(&mut self.supervisor.epochs_wanted);
-            self.send(&mut frames, &Operation::NewEpoch, Asked::NewEpoch(waiting));
+            self.in_flight.add(&mut frames, Asked::NewEpoch(waiting));
         }
         while self.in_flight.len() < IN_FLIGHT {
             let Some(job) = self.supervisor.waiting.pop_front() else { break };
-            if job.is_abandoned() {
-                continue;
-            }
-            let id = self.next_id();
-            match frame(id, &job.operation) {
-                Some(frame) => {
-                    frames.extend_from_slice(&frame);
-                    self.track(id, Asked::Job(job));
-                }
-                // Longer than a frame may be: nothing that a token is asked to sign is.
-                None => job.answer(Err(TokenError::WrongAlgorithm)),
+            if !job.is_abandoned() {
+                self.in_flight.add(&mut frames, Asked::Job(job));
             }
         }
-        let canary_out = self.in_flight.values().any(|call| matches!(call.asked, Asked::Canary));
-        if !canary_out && self.alive_at.elapsed() >= CANARY_EVERY {
-            self.send(&mut frames, &Operation::Canary, Asked::Canary);
+        if self.canary_due() <= Instant::now() {
+            self.in_flight.add(&mut frames, Asked::Canary);
         }
+        self.write(&frames).await
+    }
+
+    async fn write(&mut self, frames: &[u8]) -> Result<(), Loss> {
         if frames.is_empty() {
             return Ok(());
         }
         // A worker that does not read hangs like one that does not answer.
-        match timeout(self.supervisor.config.deadline, self.write.write_all(&frames)).await {
+        match timeout(self.supervisor.config.deadline, self.socket.write_all(frames)).await {
             Ok(Ok(())) => Ok(()),
             Ok(Err(_)) => Err(Loss::Ended),
             Err(_) => Err(Loss::Hung),
@@ -264,46 +234,20 @@ impl Serving<'_> {
     }
 
     fn forget_pin(&mut self) {
-        let id = self.next_id();
-        self.track(id, Asked::ForgetPin);
+        let mut frame = Vec::new();
+        self.in_flight.add(&mut frame, Asked::ForgetPin);
         // Too small to block, and lost only with the worker that would have to forget.
-        if let Some(frame) = frame(id, &Operation::ForgetPin) {
-            let _ = self.write.try_write(&frame);
-        }
-    }
-
-    fn send(&mut self, frames: &mut Vec<u8>, operation: &Operation, asked: Asked) {
-        let id = self.next_id();
-        if let Some(frame) = frame(id, operation) {
-            frames.extend_from_slice(&frame);
-            self.track(id, asked);
-        }
-    }
-
-    fn next_id(&mut self) -> u64 {
-        self.next_id += 1;
-        self.next_id
-    }
-
-    fn track(&mut self, id: u64, asked: Asked) {
-        let deadline = Instant::now() + self.supervisor.config.deadline;
-        self.in_flight.insert(id, InFlight { asked, deadline });
-    }
-
-    fn deadline(&self) -> Instant {
-        let far = Instant::now() + FAR;
-        self.in_flight.first_key_value().map_or(far, |(_, call)| call.deadline)
+        let _ = self.socket.try_write(&frame);
     }
 
     fn canary_due(&self) -> Instant {
-        let canary_out = self.in_flight.values().any(|call| matches!(call.asked, Asked::Canary));
-        self.alive_at + if canary_out { FAR } else { CANARY_EVERY }
+        self.alive_at + if self.in_flight.has_canary() { FAR } else { CANARY_EVERY }
     }
 
     /// The worker is gone: kills what is left of it, and lets its requests wait for the next one.
     async fn lost(mut self, loss: Loss, pin_source: PinSource) -> Served {
         kill(&mut self.child).await;
-        for (_, InFlight { asked, .. }) in std::mem::take(&mut self.in_flight).into_iter().rev() {
+        for asked in self.in_flight.newest_first() {
             match asked {
                 Asked::Job(job) if job.was_lost => job.answer(Err(TokenError::Unavailable)),
                 Asked::Job(mut job) => {
@@ -315,19 +259,8 @@ impl Serving<'_> {
                 Asked::Canary | Asked::ForgetPin => {}
             }
         }
-        let message = match &loss {
-            Loss::Said(LostReason::Reopen(failure)) => {
-                format!("the token could not be opened again: {failure}")
-            }
-            Loss::Said(reason) => reason.to_string(),
-            Loss::Ended => "the signing worker ended".to_owned(),
-            Loss::Hung => "the signing worker did not answer in time".to_owned(),
-            Loss::CanaryRefused => "the token refused to sign with its canary key".to_owned(),
-        };
-        self.supervisor.stand(TokenState::Recovering, &message);
-        if let Loss::Said(LostReason::Reopen(failure)) = loss
-            && failure.is_about_the_pin()
-        {
+        self.supervisor.stand(TokenState::Recovering, &loss.to_string());
+        if let Some(failure) = loss.pin_refusal() {
             self.supervisor.not_open(failure, pin_source);
         }
         match self.stopping {
@@ -338,31 +271,10 @@ impl Serving<'_> {
 
     /// Ends a worker that has nothing to do: it sees the end of its socket and leaves in order.
     async fn drain(mut self) -> Served {
-        let _ = self.write.shutdown().await;
+        let _ = self.socket.shutdown().await;
         if timeout(self.supervisor.config.deadline, self.child.wait()).await.is_err() {
             kill(&mut self.child).await;
         }
         Served::Stopped(self.stopping.unwrap_or(Stopped(None)))
-    }
-}
-
-fn frame(id: u64, operation: &Operation) -> Option<Zeroizing<Vec<u8>>> {
-    let json = Zeroizing::new(serde_json::to_vec(&CallOf { id, operation }).ok()?);
-    encode(&json).ok().map(Zeroizing::new)
-}
-
-/// Reads until the worker ends or says what can't be understood.
-async fn read_replies(
-    read: OwnedReadHalf,
-    replies: mpsc::Sender<FromSigningWorker>,
-    within: Duration,
-) {
-    let mut read = BufReader::new(read);
-    while let Ok(Some(frame)) = read_frame(&mut read, within).await {
-        let frame = Zeroizing::new(frame);
-        let Ok(reply) = serde_json::from_slice(&frame) else { return };
-        if replies.send(reply).await.is_err() {
-            return;
-        }
     }
 }

@@ -2,8 +2,9 @@
 
 use super::config::TokenConfig;
 use super::copies;
+use super::key_protocol::{KeyAction, KeyFailure, KeyOutput, KeyTask};
 use super::key_task::exchange;
-use super::protocol::{KeyAction, KeyFailure, KeyOutput, KeyTask, OpenFailure};
+use super::protocol::OpenFailure;
 use super::secret::Secret;
 use super::worker_process::{ProcessError, open};
 
@@ -37,18 +38,27 @@ pub enum SetupError {
         #[source]
         source: std::io::Error,
     },
-    /// The worker could not be asked.
-    #[error("the key worker did not do it: {detail}")]
-    Worker {
-        /// In words, for the operator.
-        detail: String,
-    },
+    /// The worker could not be asked, or could not begin; nothing was changed.
+    #[error("the token could not be made")]
+    NotBegun(#[source] Cause),
     /// The token may be half made: remove it before the next try.
-    #[error("the token could not be made: {detail}; what is there of it must be removed by hand")]
-    Failed {
-        /// In words, for the operator.
-        detail: String,
-    },
+    #[error("the token could not be made; what is there of it must be removed by hand")]
+    HalfMade(#[source] Cause),
+}
+
+/// What stopped the making of a token.
+#[derive(Debug, thiserror::Error)]
+#[error(transparent)]
+pub struct Cause(Inner);
+
+#[derive(Debug, thiserror::Error)]
+enum Inner {
+    #[error(transparent)]
+    Open(OpenFailure),
+    #[error(transparent)]
+    Key(KeyFailure),
+    #[error(transparent)]
+    Process(ProcessError),
 }
 
 /// Makes the token of `config.label`: SO PIN, user PIN, canary key, seal key.
@@ -76,24 +86,33 @@ pub async fn init_token(
         Ok(Ok(KeyOutput::Initialised(facts))) => {
             Ok(NewToken { model: facts.model, serial: facts.serial })
         }
-        Ok(Ok(_)) => Err(SetupError::Worker { detail: ProcessError::Ended.to_string() }),
+        Ok(Ok(_)) => Err(SetupError::HalfMade(Cause(Inner::Process(ProcessError::Ended)))),
         Ok(Err(KeyFailure::TokenExists)) => Err(SetupError::TokenExists),
         Ok(Err(KeyFailure::NoFreeSlot)) => Err(SetupError::NoFreeSlot),
-        Ok(Err(KeyFailure::Open(
-            failure @ (OpenFailure::Module(_)
-            | OpenFailure::NoFolder(_)
-            | OpenFailure::Sandbox
-            | OpenFailure::Hardening { .. }
-            | OpenFailure::Lock(_)
-            | OpenFailure::PinNotText),
-        ))) => Err(SetupError::Worker { detail: failure.to_string() }),
-        Ok(Err(KeyFailure::Open(failure))) => {
-            Err(SetupError::Failed { detail: failure.to_string() })
-        }
-        Ok(Err(failure)) => Err(SetupError::Failed { detail: failure.to_string() }),
+        Ok(Err(KeyFailure::Open(failure))) => Err(not_open(failure)),
+        Ok(Err(failure)) => Err(SetupError::HalfMade(Cause(Inner::Key(failure)))),
         Err(failure @ ProcessError::Start(_)) => {
-            Err(SetupError::Worker { detail: failure.to_string() })
+            Err(SetupError::NotBegun(Cause(Inner::Process(failure))))
         }
-        Err(failure) => Err(SetupError::Failed { detail: failure.to_string() }),
+        Err(failure) => Err(SetupError::HalfMade(Cause(Inner::Process(failure)))),
+    }
+}
+
+/// Sorts by whether the module had begun to work.
+fn not_open(failure: OpenFailure) -> SetupError {
+    match failure {
+        OpenFailure::Module(_)
+        | OpenFailure::NoFolder(_)
+        | OpenFailure::Sandbox
+        | OpenFailure::Hardening(_)
+        | OpenFailure::Lock(_)
+        | OpenFailure::PinNotText => SetupError::NotBegun(Cause(Inner::Open(failure))),
+        OpenFailure::NoToken
+        | OpenFailure::SeveralTokens
+        | OpenFailure::PinRefused { .. }
+        | OpenFailure::PinForgotten
+        | OpenFailure::NoCanary
+        | OpenFailure::CanaryFails { .. }
+        | OpenFailure::Call { .. } => SetupError::HalfMade(Cause(Inner::Open(failure))),
     }
 }

@@ -5,26 +5,18 @@
 //! Promises: every call is answered, or the worker says that it is of no more use.
 //! Never:    writes to the token's folder, tries a refused PIN again, or prints a byte of a call.
 
-use std::io::Write as _;
+use std::io::BufReader;
 use std::os::unix::net::UnixStream;
-use std::sync::{Mutex, PoisonError, RwLock};
 use std::time::Duration;
 
-use chancery_shared::bytes::Bytes;
-use chancery_shared::frame::{blocking, encode};
-use crossbeam_channel::{Receiver, Sender, bounded};
+use chancery_shared::frame::blocking;
+use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
+use zeroize::Zeroizing;
 
-use super::epoch::{Epoch, Fault, Opening};
-use super::error::{CkrName, remedy};
-use super::open::{OpenLock, Pin, Selector, load};
-use super::protocol::{
-    Call, CallFailure, FromSigningWorker, LostReason, OpenFailure, Opened, Operation, Output,
-    StartSigning,
-};
-use super::recovery::{Ladder, Step, Trouble};
-use super::secret::Secret;
-use super::worker_sandbox::{Folder, confine, harden};
-use super::{mechanism, seal, system_call_filter};
+use super::calls::Worker;
+use super::protocol::{Call, FromSigningWorker, Opened, StartSigning};
+use super::worker::{WorkerError, end_at_once, first_frame, send};
+use super::worker_sandbox::harden;
 
 /// Calls that may wait inside the worker. The signer keeps fewer in flight, so it never blocks.
 pub(super) const QUEUE: usize = 128;
@@ -33,16 +25,16 @@ pub(super) const QUEUE: usize = 128;
 const DRAIN: Duration = Duration::from_secs(10);
 
 /// Serves until the socket ends.
-pub(super) fn run(mut socket: UnixStream) -> Result<(), super::worker::WorkerError> {
+pub(super) fn run(mut socket: UnixStream) -> Result<(), WorkerError> {
     let out = socket.try_clone()?;
     let hardened = harden();
-    let Some(start) = super::worker::first_frame::<StartSigning>(&mut socket)? else {
+    let Some(start) = first_frame::<StartSigning>(&mut socket)? else {
         return Ok(());
     };
     let (worker, sandbox) = match hardened.and_then(|()| Worker::open(start, out)) {
         Ok(opened) => opened,
         Err(failure) => {
-            return super::worker::send(&mut socket, &FromSigningWorker::Opened(Err(failure)));
+            return send(&mut socket, &FromSigningWorker::Opened(Err(failure)));
         }
     };
     worker.say(&FromSigningWorker::Opened(Ok(Opened { facts: worker.facts(), sandbox })));
@@ -56,7 +48,7 @@ fn serve(worker: &Worker, socket: &mut UnixStream) {
     let (calls, waiting) = bounded::<Call>(QUEUE);
     let (finished, all_finished) = bounded::<()>(0);
     std::thread::scope(|scope| {
-        for thread in 0..worker.opening.threads {
+        for thread in 0..worker.threads() {
             let (waiting, finished): (Receiver<Call>, Sender<()>) =
                 (waiting.clone(), finished.clone());
             scope.spawn(move || {
@@ -67,9 +59,9 @@ fn serve(worker: &Worker, socket: &mut UnixStream) {
             });
         }
         drop((waiting, finished));
-        let mut reader = std::io::BufReader::new(socket);
+        let mut reader = BufReader::new(socket);
         while let Ok(Some(frame)) = blocking::read_frame(&mut reader) {
-            let frame = zeroize::Zeroizing::new(frame);
+            let frame = Zeroizing::new(frame);
             // Only the signer writes here; if it can't be understood, there is no going on.
             let Ok(call) = serde_json::from_slice(&frame) else { break };
             if calls.send(call).is_err() {
@@ -78,202 +70,9 @@ fn serve(worker: &Worker, socket: &mut UnixStream) {
         }
         drop(calls);
         // Every thread holds a sender of `finished`, so this returns when the last has ended.
-        if all_finished.recv_timeout(DRAIN) == Err(crossbeam_channel::RecvTimeoutError::Timeout) {
+        if all_finished.recv_timeout(DRAIN) == Err(RecvTimeoutError::Timeout) {
             // A call hangs in the library. Nothing else ends such a process safely.
-            super::worker::end_at_once();
+            end_at_once();
         }
     });
-}
-
-/// What the threads share.
-struct Worker {
-    opening: Opening,
-    /// Read by each call, written by the one that opens the token again. `None`: lost.
-    epoch: RwLock<Option<Epoch>>,
-    pin: Mutex<Option<Pin>>,
-    out: Mutex<UnixStream>,
-}
-
-/// What became of a call.
-enum Verdict {
-    Answer(Result<Output, CallFailure>),
-    Lost(LostReason),
-}
-
-impl Worker {
-    fn open(start: StartSigning, out: UnixStream) -> Result<(Self, String), OpenFailure> {
-        let StartSigning { open, threads } = start;
-        if !open.folder.is_dir() {
-            return Err(OpenFailure::NoFolder(open.folder));
-        }
-        let pin = Pin::new(&open.pin)?;
-        let lock = OpenLock::new(&open.own_state)?;
-        let sandbox = confine(&open.folder, Folder::ReadOnly, &open.module, open.sandbox)?;
-        system_call_filter::apply(open.system_calls)?;
-        let opening = Opening {
-            pkcs11: load(&open.module)?,
-            selector: Selector::of(&open),
-            lock,
-            threads: threads.max(1),
-        };
-        let epoch = Epoch::open(&opening, &pin, 1)?;
-        let worker = Self {
-            opening,
-            epoch: RwLock::new(Some(epoch)),
-            pin: Mutex::new(Some(pin)),
-            out: Mutex::new(out),
-        };
-        Ok((worker, sandbox))
-    }
-
-    fn facts(&self) -> super::protocol::Facts {
-        let epoch = self.epoch.read().unwrap_or_else(PoisonError::into_inner);
-        epoch.as_ref().map(|epoch| epoch.facts().clone()).unwrap_or_default()
-    }
-
-    /// Ends the last epoch: all threads are gone.
-    fn close(self) {
-        if let Some(epoch) = self.epoch.into_inner().unwrap_or_else(PoisonError::into_inner) {
-            epoch.end();
-        }
-    }
-
-    fn answer(&self, thread: usize, call: Call) {
-        let Call { id, operation } = call;
-        let mut failures = Vec::new();
-        match self.perform(thread, &operation, &mut failures) {
-            Verdict::Answer(result) => {
-                self.say(&FromSigningWorker::Answer { id, result, failures });
-            }
-            Verdict::Lost(why) => self.say(&FromSigningWorker::Lost { why, failures }),
-        }
-    }
-
-    fn perform(
-        &self,
-        thread: usize,
-        operation: &Operation,
-        failures: &mut Vec<CkrName>,
-    ) -> Verdict {
-        match operation {
-            Operation::NewEpoch => match self.begin_epoch(None) {
-                Ok(()) => return Verdict::Answer(Ok(Output::Done)),
-                Err(why) => return Verdict::Lost(why),
-            },
-            Operation::ForgetPin => {
-                *self.pin.lock().unwrap_or_else(PoisonError::into_inner) = None;
-                return Verdict::Answer(Ok(Output::Done));
-            }
-            Operation::Sign { algorithm, data, .. } if !mechanism::fits(*algorithm, &data.0) => {
-                return Verdict::Answer(Err(CallFailure::WrongAlgorithm));
-            }
-            _ => {}
-        }
-        let mut ladder = Ladder::default();
-        loop {
-            let guard = self.epoch.read().unwrap_or_else(PoisonError::into_inner);
-            let Some(epoch) = guard.as_ref() else {
-                // Another call has said why.
-                return Verdict::Lost(LostReason::Device(CkrName::fixed("NO_EPOCH")));
-            };
-            let fault = match attempt(epoch, thread, operation) {
-                Ok(output) => return Verdict::Answer(Ok(output)),
-                Err(fault) => fault,
-            };
-            let (trouble, ckr) = match fault {
-                Fault::WrongAlgorithm => {
-                    return Verdict::Answer(Err(CallFailure::WrongAlgorithm));
-                }
-                Fault::Gone => return Verdict::Answer(Err(CallFailure::KeyGone)),
-                Fault::NotFound => (Trouble::NotFound, CkrName::fixed("OBJECT_NOT_FOUND")),
-                Fault::Call(error) => (Trouble::Failed(remedy(&error)), CkrName::of(&error)),
-            };
-            failures.push(ckr.clone());
-            // Whatever failed may still be active in this session.
-            epoch.drop_session(thread);
-            match ladder.next(trouble, || epoch.canary_signs()) {
-                Step::Again => {}
-                Step::FindAgain => {
-                    if let Operation::Sign { key_id, .. } = operation {
-                        epoch.forget(*key_id);
-                    }
-                }
-                Step::NewEpoch => {
-                    let seen = epoch.number();
-                    drop(guard);
-                    if let Err(why) = self.begin_epoch(Some(seen)) {
-                        return Verdict::Lost(why);
-                    }
-                }
-                Step::Refuse => return Verdict::Answer(Err(CallFailure::Refused { ckr })),
-                Step::Gone => {
-                    return match operation {
-                        Operation::Sign { key_id, .. } => {
-                            epoch.is_gone(*key_id);
-                            Verdict::Answer(Err(CallFailure::KeyGone))
-                        }
-                        // The canary was there when the epoch began.
-                        _ => Verdict::Lost(LostReason::Device(ckr)),
-                    };
-                }
-                Step::Lost => return Verdict::Lost(LostReason::Device(ckr)),
-            }
-        }
-    }
-
-    /// Drains, drops every session, finalises and opens the token again; does nothing where
-    /// another thread has done so since the epoch that was `seen`.
-    fn begin_epoch(&self, seen: Option<u64>) -> Result<(), LostReason> {
-        let mut guard = self.epoch.write().unwrap_or_else(PoisonError::into_inner);
-        let Some(epoch) = guard.take() else {
-            return Err(LostReason::Device(CkrName::fixed("NO_EPOCH")));
-        };
-        let number = epoch.number();
-        if seen.is_some_and(|seen| seen != number) {
-            *guard = Some(epoch);
-            return Ok(());
-        }
-        let pin = self.pin.lock().unwrap_or_else(PoisonError::into_inner);
-        let Some(pin_now) = pin.as_ref() else {
-            // Without the PIN this epoch is the last one: it stays as long as it works.
-            *guard = Some(epoch);
-            return Err(LostReason::Reopen(OpenFailure::PinForgotten));
-        };
-        epoch.end();
-        *guard = Some(Epoch::open(&self.opening, pin_now, number + 1).map_err(LostReason::Reopen)?);
-        self.say(&FromSigningWorker::EpochBegun);
-        Ok(())
-    }
-
-    fn say(&self, message: &FromSigningWorker) {
-        // A signer that is gone reads no answer; the end of the socket ends the worker.
-        let Ok(json) = serde_json::to_vec(message).map(zeroize::Zeroizing::new) else { return };
-        let Ok(frame) = encode(&json).map(zeroize::Zeroizing::new) else { return };
-        let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
-        let _ = out.write_all(&frame);
-    }
-}
-
-fn attempt(epoch: &Epoch, thread: usize, operation: &Operation) -> Result<Output, Fault> {
-    match operation {
-        Operation::Sign { key_id, algorithm, data } => epoch
-            .sign(thread, *key_id, *algorithm, &data.0)
-            .map(|signature| Output::Signature(Bytes(signature))),
-        Operation::Canary => epoch.canary(thread).map(|()| Output::Done),
-        Operation::Seal { iv, secret } => {
-            let mut iv = iv.0.clone();
-            let mechanism = seal::mechanism(&mut iv).ok_or(Fault::WrongAlgorithm)?;
-            epoch
-                .encrypt(thread, &mechanism, secret.expose())
-                .map(|sealed| Output::Sealed(Bytes(sealed)))
-        }
-        Operation::Unseal { iv, sealed } => {
-            let mut iv = iv.0.clone();
-            let mechanism = seal::mechanism(&mut iv).ok_or(Fault::WrongAlgorithm)?;
-            epoch
-                .decrypt(thread, &mechanism, &sealed.0)
-                .map(|plain| Output::Unsealed(Secret::new(plain)))
-        }
-        Operation::NewEpoch | Operation::ForgetPin => Ok(Output::Done),
-    }
 }

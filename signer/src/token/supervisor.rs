@@ -17,13 +17,13 @@ use super::backoff::{Backoff, jitter};
 use super::config::TokenConfig;
 use super::error::TokenError;
 use super::job::{Job, Message};
+use super::opening::{OpenWorker, open_worker};
 use super::pin::{PinError, PinFile, PinSource};
-use super::protocol::{FromSigningWorker, OpenFailure, Opened, StartSigning};
+use super::protocol::OpenFailure;
+use super::serving;
 use super::serving::Served;
 use super::status::{Standing, Status, add};
-use super::worker::SIGNING_WORKER;
-use super::worker_process::{ProcessError, WorkerProcess, open};
-use super::{copies, serving};
+use super::worker_process::ProcessError;
 
 /// How often a refused PIN's file is looked at.
 const PIN_WATCH: Duration = Duration::from_millis(500);
@@ -39,14 +39,6 @@ pub(super) struct Supervisor {
     /// Who waits for the token to be opened again.
     pub(super) epochs_wanted: Vec<oneshot::Sender<()>>,
     pub(super) backoff: Backoff,
-}
-
-/// A worker that has opened the token.
-pub(super) struct OpenWorker {
-    pub(super) process: WorkerProcess,
-    pub(super) opened: Opened,
-    /// Where its PIN came from, should the token refuse it later.
-    pub(super) pin_source: PinSource,
 }
 
 /// Why the supervisor goes no further.
@@ -94,13 +86,7 @@ impl Supervisor {
         };
         add(&self.status.workers_started, 1);
         let config = Arc::clone(&self.config);
-        let mut opening = pin!(async move {
-            restore_token_file(&config).await;
-            let mut process = WorkerProcess::start(&config, SIGNING_WORKER)?;
-            let first = StartSigning { open: open(&config, pin), threads: threads(&config) };
-            let answer = process.greet::<FromSigningWorker>(&first, config.deadline).await?;
-            Ok((process, answer))
-        });
+        let mut opening = pin!(open_worker(config, pin));
         let result = loop {
             let expiry = self.next_expiry();
             tokio::select! {
@@ -110,18 +96,13 @@ impl Supervisor {
             }
         };
         match result {
-            Ok((process, FromSigningWorker::Opened(Ok(opened)))) => {
+            Ok((process, Ok(opened))) => {
                 add(&self.status.epochs, 1);
                 Ok(Some(OpenWorker { process, opened, pin_source }))
             }
-            Ok((process, FromSigningWorker::Opened(Err(failure)))) => {
+            Ok((process, Err(failure))) => {
                 process.kill().await;
                 self.not_open(failure, pin_source);
-                Ok(None)
-            }
-            Ok((process, _)) => {
-                process.kill().await;
-                self.stand(TokenState::Recovering, &ProcessError::Ended.to_string());
                 Ok(None)
             }
             Err(failure @ ProcessError::Start(_)) => {
@@ -166,6 +147,7 @@ impl Supervisor {
                 () = sleep_until(until), if !refused => return Ok(()),
                 _ = watch.tick(), if refused => {
                     if !self.pin.is_refused_now() {
+                        self.stand(TokenState::Recovering, "another PIN is tried");
                         return Ok(());
                     }
                 }
@@ -261,25 +243,4 @@ impl Supervisor {
         let far = Instant::now() + Duration::from_hours(1);
         self.waiting.iter().map(|job| job.expires).min().unwrap_or(far)
     }
-}
-
-/// Puts the token's main file back where a writer was killed while it rewrote it.
-async fn restore_token_file(config: &Arc<TokenConfig>) {
-    let config = Arc::clone(config);
-    let restored = tokio::task::spawn_blocking(move || {
-        copies::restore_when_idle(&config.folder, &config.own_state())
-            .map(|files| (files, config.name.clone()))
-    });
-    if let Ok(Ok((files, token))) = restored.await {
-        for file in files {
-            error!(token, file = %file.display(), "an empty token file was restored from its copy");
-        }
-    }
-}
-
-fn threads(config: &TokenConfig) -> usize {
-    config.threads.unwrap_or_else(|| {
-        let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
-        cores.saturating_mul(4).clamp(2, 64)
-    })
 }

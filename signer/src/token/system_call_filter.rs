@@ -8,11 +8,11 @@ use seccompiler::{
 };
 
 use super::config::SystemCalls;
-use super::protocol::OpenFailure;
+use super::protocol::{HardeningStep, OpenFailure};
 
 /// Refuses the calls below with EPERM from now on, in this process and its threads.
 pub(super) fn apply(calls: SystemCalls) -> Result<(), OpenFailure> {
-    let refused = || OpenFailure::Hardening { step: "filter system calls".to_owned() };
+    let refused = || OpenFailure::Hardening(HardeningStep::SystemCalls);
     let denied = match calls {
         SystemCalls::Unfiltered => return Ok(()),
         SystemCalls::Network => denied_always(),

@@ -4,9 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use chancery_shared::bytes::Fixed;
-use chancery_shared::id::{KeyId, SignerId};
-use chancery_shared::wire::Context;
+use chancery_shared::id::KeyId;
 use chancery_shared::wire::algorithm::{KeyAlgorithm, SignatureAlgorithm};
 use chancery_shared::wire::v1::TokenState;
 use softhsm_test_harness::{LABEL, SO_PIN, SoftHsm, USER_PIN};
@@ -15,8 +13,6 @@ use tokio::task::JoinSet;
 use super::setup::init_token;
 use super::{CaKey, Sandbox, Secret, SystemCalls, Token, TokenConfig, TokenError};
 use crate::clock::SystemClock;
-use crate::journal::{Journal, Options};
-use crate::policy::fixture;
 
 /// A hang of a test, not a measure of anything.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -112,23 +108,20 @@ async fn every_kind_of_key_signs_in_every_way_it_can() {
 }
 
 #[tokio::test]
-async fn a_recorded_tbs_of_another_key_is_not_signed() {
+async fn what_was_checked_for_another_key_or_algorithm_is_not_signed() {
     let hsm = token_folder();
     let token = start(&hsm).await;
-    let (algorithm, how) = (KeyAlgorithm::EcdsaP256, SignatureAlgorithm::EcdsaSha256);
-    let key = key(&token, 1, algorithm, how).await;
-    let folder = tempfile::tempdir().unwrap();
-    let (options, clock) = (Options::default(), Arc::new(SystemClock));
-    let (journal, _) =
-        Journal::open(folder.path(), options, clock, SignerId::from_bytes([1; 12])).unwrap();
-    let spki = token.create_key(KeyId::from_bytes([2; 12]), algorithm, how).await.unwrap();
-    let checked = fixture::checked_own(KeyId::from_bytes([2; 12]), &spki, how, Fixed([0; 40]));
-    let other = journal.record(checked, Context::default(), None).await.unwrap();
+    let (id, how) = (KeyId::from_bytes([1; 12]), SignatureAlgorithm::EcdsaSha256);
 
-    let failed = key.sign(other).await.unwrap_err();
+    let key = token.ca_key(id, how, Vec::new());
 
-    assert_eq!((failed.intent, failed.error), (1, TokenError::WrongAlgorithm));
-    assert_eq!(token.status(0).signatures, 0);
+    assert_eq!(key.accept(id, how), Ok(()));
+    for (id, how) in [
+        (KeyId::from_bytes([2; 12]), SignatureAlgorithm::EcdsaSha256),
+        (id, SignatureAlgorithm::EcdsaSha384),
+    ] {
+        assert_eq!(key.accept(id, how), Err(TokenError::WrongAlgorithm));
+    }
 }
 
 #[tokio::test]

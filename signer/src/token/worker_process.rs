@@ -7,14 +7,16 @@ use std::time::Duration;
 use chancery_shared::frame::{encode, read_frame};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use tokio::io::AsyncWriteExt as _;
+use tokio::io::{AsyncWriteExt as _, BufReader};
 use tokio::net::UnixStream;
+use tokio::net::unix::OwnedReadHalf;
 use tokio::process::{Child, Command};
+use tokio::sync::mpsc;
 use tokio::time::timeout;
 use zeroize::Zeroizing;
 
 use super::config::TokenConfig;
-use super::protocol::Open;
+use super::protocol::{FromSigningWorker, Open};
 use super::secret::Secret;
 
 /// A worker that has just been started. Dropping it kills the process.
@@ -86,6 +88,22 @@ impl WorkerProcess {
 pub(super) async fn kill(child: &mut Child) {
     let _ = child.start_kill();
     let _ = child.wait().await;
+}
+
+/// Reads until the worker ends or says what can't be understood.
+pub(super) async fn read_replies(
+    read: OwnedReadHalf,
+    replies: mpsc::Sender<FromSigningWorker>,
+    within: Duration,
+) {
+    let mut read = BufReader::new(read);
+    while let Ok(Some(frame)) = read_frame(&mut read, within).await {
+        let frame = Zeroizing::new(frame);
+        let Ok(reply) = serde_json::from_slice(&frame) else { return };
+        if replies.send(reply).await.is_err() {
+            return;
+        }
+    }
 }
 
 /// The part of the first frame that is the same for both kinds of worker.

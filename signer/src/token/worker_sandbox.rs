@@ -12,18 +12,18 @@ use rustix::process::{DumpableBehavior, Resource, Rlimit, set_dumpable_behavior,
 use tokio::signal::unix::{SignalKind, signal};
 
 use super::config::Sandbox;
-use super::protocol::OpenFailure;
+use super::protocol::{HardeningStep, OpenFailure};
 
 /// What every worker gives up first, before a secret is read: core dumps, new privileges, and
 /// being ended by signals that a terminal or a process group sends to all.
 pub(super) fn harden() -> Result<(), OpenFailure> {
-    let step = |step: &str| OpenFailure::Hardening { step: step.to_owned() };
     setrlimit(Resource::Core, Rlimit { current: Some(0), maximum: Some(0) })
-        .map_err(|_| step("forbid core dumps"))?;
+        .map_err(|_| OpenFailure::Hardening(HardeningStep::CoreDumps))?;
     set_dumpable_behavior(DumpableBehavior::NotDumpable)
-        .map_err(|_| step("forbid other processes to look inside"))?;
-    rustix::thread::set_no_new_privs(true).map_err(|_| step("give up new privileges"))?;
-    outlive_signals().map_err(|_| step("ignore SIGINT and SIGTERM"))
+        .map_err(|_| OpenFailure::Hardening(HardeningStep::Dumpable))?;
+    rustix::thread::set_no_new_privs(true)
+        .map_err(|_| OpenFailure::Hardening(HardeningStep::Privileges))?;
+    outlive_signals().map_err(|_| OpenFailure::Hardening(HardeningStep::Signals))
 }
 
 /// The signer ends its workers in order, by closing their socket.

@@ -4,6 +4,7 @@
 //! nothing. So a template is made once for each build of the program that makes it, under a lock,
 //! in the target folder, and every test gets a copy that no other test sees.
 
+mod faults;
 mod template;
 
 use std::collections::BTreeMap;
@@ -12,6 +13,8 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
+
+pub use faults::{Fault, Faults};
 
 /// Label of the token that the harness knows.
 pub const LABEL: &str = "test";
@@ -58,7 +61,11 @@ impl SoftHsm {
     ///
     /// `make` failed, or a folder can't be written.
     pub fn from_template(maker: &Path, make: impl FnOnce(&Self) -> Result<()>) -> Result<Self> {
-        let template = template::of(maker, make)?;
+        let template = template::once("token", maker, |half| {
+            let fresh = Self::empty()?;
+            make(&fresh).context("making the template token")?;
+            template::copy(&fresh.token_folder(), half)
+        })?;
         let hsm = Self::empty()?;
         template::copy(&template, &hsm.token_folder())
             .context("copying the template's token folder")?;

@@ -1,4 +1,4 @@
-//! The shared template: made once, copied often.
+//! What is made once and used by many tests: under a lock, whole or not at all.
 
 use std::fs::{self, File};
 use std::os::unix::fs::MetadataExt as _;
@@ -7,37 +7,34 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context as _, Result};
 use rustix::fs::{FlockOperation, flock};
 
-use crate::SoftHsm;
-
-/// The template's token folder, made now if it is not there.
-pub(crate) fn of(maker: &Path, make: impl FnOnce(&SoftHsm) -> Result<()>) -> Result<PathBuf> {
-    let built = fs::metadata(maker).with_context(|| format!("{} is not built", maker.display()))?;
-    let templates = templates()?;
-    fs::create_dir_all(&templates)?;
-    // A new build of the program may make another token.
-    let template =
-        templates.join(format!("{}-{}-{}", built.ino(), built.mtime(), built.mtime_nsec()));
-    let lock =
-        File::options().create(true).truncate(false).write(true).open(templates.join("lock"))?;
+/// The folder of this name as `make` fills it; made now if it is not there, or if `source`, from
+/// which it is made, is another file than then.
+pub(crate) fn once(
+    name: &str,
+    source: &Path,
+    make: impl FnOnce(&Path) -> Result<()>,
+) -> Result<PathBuf> {
+    let of = fs::metadata(source).with_context(|| format!("{} is not there", source.display()))?;
+    let all = beside_the_tests()?.join(name);
+    fs::create_dir_all(&all)?;
+    let lock = File::options().create(true).truncate(false).write(true).open(all.join("lock"))?;
     flock(&lock, FlockOperation::LockExclusive)?;
-    if !template.exists() {
-        for stale in fs::read_dir(&templates)? {
+    let ready = all.join(format!("{}-{}-{}", of.ino(), of.mtime(), of.mtime_nsec()));
+    if !ready.exists() {
+        // Two builds of one source are never tested at once in one target folder, so no one uses
+        // what an older one has made.
+        for stale in fs::read_dir(&all)? {
             let stale = stale?.path();
             if stale.is_dir() {
                 fs::remove_dir_all(stale)?;
             }
         }
-        let fresh = SoftHsm::empty()?;
-        make(&fresh).context("making the template token")?;
-        let half = templates.join("half");
+        let half = all.join("half");
         fs::create_dir(&half)?;
-        copy(&fresh.token_folder(), &half)?;
-        // Whole or not at all.
-        fs::rename(&half, &template)?;
+        make(&half)?;
+        fs::rename(&half, &ready)?;
     }
-    // Two builds of one program are never tested at once in one target folder, so no one removes
-    // the template while it is copied.
-    Ok(template)
+    Ok(ready)
 }
 
 /// Copies a folder of folders of files.
@@ -56,8 +53,8 @@ pub(crate) fn copy(from: &Path, to: &Path) -> Result<()> {
 }
 
 /// Beside the test's own executable, so below the target folder in use.
-fn templates() -> Result<PathBuf> {
+fn beside_the_tests() -> Result<PathBuf> {
     let test = std::env::current_exe()?;
     let folder = test.parent().context("a test executable lies in a folder")?;
-    Ok(folder.join("softhsm-templates"))
+    Ok(folder.join("softhsm-test-harness"))
 }

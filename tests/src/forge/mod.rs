@@ -115,9 +115,9 @@ impl Forged {
 
     /// Replaces the value of an extension.
     #[must_use]
-    pub fn with(mut self, oid: &str, value: Vec<u8>) -> Self {
+    pub fn with(mut self, oid: &str, value: impl AsRef<[u8]>) -> Self {
         for extension in self.extensions.iter_mut().filter(|extension| extension.oid == oid) {
-            extension.value.clone_from(&value);
+            extension.value = value.as_ref().to_vec();
         }
         self
     }

@@ -4,11 +4,11 @@
 use std::net::IpAddr;
 
 use super::alternative_name::AlternativeName;
-use super::host_name::HostName;
+use super::host_name::{self, HostName};
 use crate::policy::violation::PolicyViolation;
 
 /// What the common name would mean as a name of a host, if it has the form of one: labels with
-/// a dot between them, as OpenSSL judges it, or an IP address.
+/// a dot between them, as OpenSSL judges it, or an IP address. `v1.2` is neither.
 pub(super) fn meant(text: &str) -> Result<Option<AlternativeName>, PolicyViolation> {
     let text = text.trim();
     if let Ok(address) = text.parse::<IpAddr>() {
@@ -25,5 +25,6 @@ fn has_host_form(text: &str) -> bool {
     let labels = text.strip_suffix('.').unwrap_or(text);
     labels.contains('.')
         && labels.split('.').all(|label| !label.is_empty())
+        && !host_name::has_numeric_end(labels)
         && labels.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-_*".contains(&byte))
 }

@@ -7,6 +7,7 @@ use der::asn1::ObjectIdentifier;
 use x509_cert::name::RdnSequence;
 
 use super::attribute;
+use crate::policy::strict;
 use crate::policy::violation::PolicyViolation;
 
 /// RDNs in their order, each a set of attributes.
@@ -30,15 +31,17 @@ impl DistinguishedName {
     pub(super) fn from_rdns(name: &RdnSequence) -> Result<Self, PolicyViolation> {
         let mut rdns = Vec::with_capacity(name.len());
         for rdn in name.as_ref() {
-            let mut attributes: Vec<Attribute> = Vec::with_capacity(rdn.len());
-            for attribute in rdn.iter() {
-                // X.501, section 9.3: the attributes of an RDN differ in type.
-                if attributes.iter().any(|before| before.oid == attribute.oid) {
-                    return Err(PolicyViolation::DuplicateAttribute(attribute.oid));
-                }
-                let text = attribute::text(attribute.oid, &attribute.value)?;
-                attributes.push(Attribute { oid: attribute.oid, text });
+            // X.501, section 9.3: the attributes of an RDN differ in type.
+            if let Some(oid) = strict::first_repeated(rdn.iter().map(|attribute| attribute.oid)) {
+                return Err(PolicyViolation::DuplicateAttribute(oid));
             }
+            let attributes = rdn
+                .iter()
+                .map(|attribute| {
+                    let oid = attribute.oid;
+                    Ok(Attribute { oid, text: attribute::text(oid, &attribute.value)? })
+                })
+                .collect::<Result<Vec<_>, _>>()?;
             if attributes.is_empty() {
                 return Err(PolicyViolation::EmptyRdn);
             }

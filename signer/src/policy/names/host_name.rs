@@ -1,7 +1,6 @@
 //! Host names in the preferred name syntax (RFC 5280, section 4.2.1.6; RFC 1123, section 2.1).
 
 use std::fmt;
-use std::net::Ipv4Addr;
 
 use super::punycode;
 use crate::policy::violation::PolicyViolation;
@@ -30,8 +29,9 @@ impl HostName {
         if text.len() > 253 || !base.split('.').all(is_label) {
             return Err(bad());
         }
-        // An address belongs into an iPAddress; as a host name some would match it.
-        if text.parse::<Ipv4Addr>().is_ok() {
+        // An address belongs into an iPAddress; a host whose last label is a number would be read
+        // as one (RFC 1123, section 2.1).
+        if has_numeric_end(base) {
             return Err(bad());
         }
         let base = base.to_ascii_lowercase();
@@ -76,6 +76,11 @@ impl HostName {
 
 fn is_below(name: &str, domain: &str) -> bool {
     name.strip_suffix(domain).is_some_and(|rest| rest.ends_with('.'))
+}
+
+/// Whether no one can take the name for a host's: its last label is a number.
+pub(super) fn has_numeric_end(name: &str) -> bool {
+    name.rsplit('.').next().is_some_and(|last| last.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
 fn is_label(label: &str) -> bool {

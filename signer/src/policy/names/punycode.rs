@@ -113,3 +113,30 @@ fn digit(byte: u8) -> Option<u32> {
 fn character(digit: u32) -> Option<char> {
     char::from_digit((digit + 10) % 36, 36)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_samples_of_rfc_3492_are_labels_and_decode_to_their_characters() {
+        for (label, first) in [
+            ("egbpdaj6bu4bxfgehfvwxn", 'ل'),
+            ("ihqwcrb4cv8a8dqg056pqjye", '他'),
+            ("4dbcagdahymbxekheh6e0a7fei0b", 'ל'),
+            ("i1baa7eci9glrd9b2ae1bj0hfcgg6iyaf8o0a1dig0cd", 'य'),
+            ("n8jok5ay5dzabd5bym9f0cm5685rrjetr6pdxa", 'な'),
+            ("bcher-kva", 'b'),
+        ] {
+            assert_eq!(decode(label).and_then(|decoded| decoded.first().copied()), Some(first));
+            assert!(is_a_label(label), "{label}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_punycode_is_no_label() {
+        for label in ["", "a", "-", "99999999", "bcher-kv\u{e4}"] {
+            assert!(!is_a_label(label), "{label}");
+        }
+    }
+}

@@ -7,7 +7,7 @@ use crate::policy::fixture::keys::{self, Key};
 use crate::policy::fixture::parts::{
     BASIC_CONSTRAINTS, Critical, KEY_USAGE, NAME_CONSTRAINTS, Parts, SKI,
 };
-use crate::policy::fixture::{CA_TRUE, CERTIFYING, DAY, NOW, SIGNING, der::*};
+use crate::policy::fixture::{CA_TRUE, CERTIFYING, DAY, NOW, SIGNING, asn1::*};
 use crate::policy::{CaCertificate, PolicyViolation, check_chain};
 
 /// The key's own certificate, an intermediate's, and the root's.

@@ -6,7 +6,7 @@ use time::macros::datetime;
 
 use crate::policy::fixture::keys;
 use crate::policy::fixture::parts::{AKI, BASIC_CONSTRAINTS, Critical, KEY_USAGE, SKI};
-use crate::policy::fixture::{Case, DAY, NOW, der::*, root};
+use crate::policy::fixture::{Case, DAY, NOW, asn1::*, root};
 
 /// What is at its edge, and how.
 type Edge = (&'static str, fn(&mut Case));
@@ -203,6 +203,11 @@ fn subjects_at_their_edges_pass() {
             ("a common name that is no host, under domains", |case| {
                 case.policy.domains = Some(vec!["example.org".to_owned()]);
                 case.tbs.subject = common_name("Example Ltd.");
+            }),
+            ("a version, which is no host", |case| {
+                case.policy.domains = Some(vec!["example.org".to_owned()]);
+                case.set_names(&[dns("example.org")]);
+                case.tbs.subject = common_name("v1.2");
             }),
             ("a name of a person where hosts are not allowed", |case| {
                 case.policy.san_types = vec![SanType::Email];

@@ -2,7 +2,7 @@
 
 use super::{Forgery, assert_refused, forgery};
 use crate::policy::fixture::parts::SAN;
-use crate::policy::fixture::{Case, der::*};
+use crate::policy::fixture::{Case, asn1::*};
 
 #[test]
 fn a_name_out_of_bounds_is_refused_by_its_rule() {

@@ -7,7 +7,7 @@ use crate::policy::fixture::parts::{
     AKI, BASIC_CONSTRAINTS, Critical, EXT_KEY_USAGE, KEY_USAGE, NAME_CONSTRAINTS, SKI,
 };
 use crate::policy::fixture::{
-    CA_TRUE, CERTIFYING, Case, CsrOfDraft, DAY, NOW, ca_name, der::*, keys, purposes,
+    CA_TRUE, CERTIFYING, Case, CsrOfDraft, DAY, NOW, asn1::*, ca_name, keys, purposes,
 };
 
 #[test]

@@ -5,7 +5,7 @@ use time::macros::datetime;
 
 use super::{Forgery, assert_refused, forgery};
 use crate::policy::fixture::parts::{AKI, BASIC_CONSTRAINTS, Critical, EXT_KEY_USAGE, KEY_USAGE};
-use crate::policy::fixture::{Case, DAY, NOW, SIGNING, ca_name, der::*, keys, purposes};
+use crate::policy::fixture::{Case, DAY, NOW, SIGNING, asn1::*, ca_name, keys, purposes};
 
 #[test]
 fn a_forged_form_is_refused_by_its_rule() {

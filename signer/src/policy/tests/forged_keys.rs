@@ -4,7 +4,7 @@ use num_bigint::BigUint;
 
 use super::{Forgery, assert_refused, forgery};
 use crate::policy::fixture::keys::{self, Key};
-use crate::policy::fixture::{Case, CsrOfDraft, csr, der::*};
+use crate::policy::fixture::{Case, CsrOfDraft, asn1::*, csr};
 
 #[test]
 fn a_forged_key_or_csr_is_refused_by_its_rule() {

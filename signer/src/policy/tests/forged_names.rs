@@ -4,7 +4,7 @@ use chancery_shared::wire::policy::SanType;
 
 use super::{Forgery, assert_refused, forgery};
 use crate::policy::fixture::parts::{Critical, SAN};
-use crate::policy::fixture::{Case, der::*};
+use crate::policy::fixture::{Case, asn1::*};
 
 #[test]
 fn a_forged_name_is_refused_by_its_rule() {
@@ -115,6 +115,7 @@ pub(super) const FORGERIES: &[Forgery] = &[
     forgery("names.dns", "a port", |case| case.set_names(&[dns("example.org:443")])),
     forgery("names.dns", "an e-mail address", |case| case.set_names(&[dns("a@example.org")])),
     forgery("names.dns", "an address", |case| case.set_names(&[dns("192.0.2.1")])),
+    forgery("names.dns", "a part of an address", |case| case.set_names(&[dns("192.0.2")])),
     forgery("names.dns", "NUL", |case| case.set_names(&[dns("example.org\0.evil.example")])),
     forgery("names.dns", "a label that begins with a hyphen", |case| {
         case.set_names(&[dns("-a.example.org")]);

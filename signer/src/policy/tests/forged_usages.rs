@@ -6,7 +6,7 @@ use crate::policy::fixture::parts::{
     AIA, AKI, BASIC_CONSTRAINTS, CRL_DISTRIBUTION_POINTS, Critical, EXT_KEY_USAGE, KEY_USAGE,
     NAME_CONSTRAINTS, POLICIES, SAN, SKI,
 };
-use crate::policy::fixture::{CA_TRUE, CERTIFYING, Case, SIGNING, der::*, purposes};
+use crate::policy::fixture::{CA_TRUE, CERTIFYING, Case, SIGNING, asn1::*, purposes};
 
 #[test]
 fn a_forged_usage_or_extension_is_refused_by_its_rule() {

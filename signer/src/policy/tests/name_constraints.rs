@@ -1,6 +1,6 @@
 //! What a CA's name constraints let pass.
 
-use crate::policy::fixture::{Case, der::*};
+use crate::policy::fixture::{Case, asn1::*};
 
 /// Names, and the constraints that they pass under.
 struct Passing {

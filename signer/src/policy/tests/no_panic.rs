@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use crate::policy::fixture::der::{constraints, dns, email, ip, names, tlv, uri};
+use crate::policy::fixture::asn1::{constraints, dns, email, ip, names, tlv, uri};
 use crate::policy::fixture::parts::{Critical, EXT_KEY_USAGE, NAME_CONSTRAINTS, SAN};
 use crate::policy::fixture::{Case, keys, purposes, root};
 use crate::policy::{CaCertificate, serial_number};

@@ -10,7 +10,7 @@ use crate::policy::fixture::parts::{
     AIA, BASIC_CONSTRAINTS, CRL_DISTRIBUTION_POINTS, Critical, EXT_KEY_USAGE, KEY_USAGE, POLICIES,
     SAN, SKI,
 };
-use crate::policy::fixture::{der::*, *};
+use crate::policy::fixture::{asn1::*, *};
 
 #[test]
 fn an_ordinary_certificate_passes_for_every_type_of_subject_key() {
