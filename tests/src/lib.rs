@@ -43,6 +43,7 @@ pub use issue::{ISSUER, Issued};
 #[macro_export]
 macro_rules! on_both_engines {
     ($($(#[$attribute:meta])* fn $name:ident($engine:ident) $body:block)*) => { $(
+        #[cfg(test)]
         mod $name {
             #[expect(unused_imports, reason = "a body may use nothing of the file")]
             use super::*;
