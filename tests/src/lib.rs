@@ -22,6 +22,7 @@ pub mod peer;
 mod persona;
 pub mod program;
 pub mod programs;
+pub mod run_script;
 pub mod signer_home;
 pub mod source;
 
