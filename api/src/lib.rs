@@ -22,6 +22,7 @@ pub mod readiness;
 pub mod request;
 pub mod routes;
 pub mod service;
+pub mod signer_client;
 pub mod store;
 pub mod team;
 pub mod timestamp;

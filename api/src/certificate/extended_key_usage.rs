@@ -43,6 +43,8 @@ impl ExtendedKeyUsage {
     pub const SERVER_AUTH: Self = Self(ObjectIdentifier::new_unwrap("1.3.6.1.5.5.7.3.1"));
     /// id-kp-clientAuth.
     pub const CLIENT_AUTH: Self = Self(ObjectIdentifier::new_unwrap("1.3.6.1.5.5.7.3.2"));
+    /// id-kp-timeStamping.
+    pub const TIME_STAMPING: Self = Self(ObjectIdentifier::new_unwrap("1.3.6.1.5.5.7.3.8"));
     /// id-kp-OCSPSigning.
     pub const OCSP_SIGNING: Self = Self(ObjectIdentifier::new_unwrap("1.3.6.1.5.5.7.3.9"));
     /// anyExtendedKeyUsage.

@@ -1,9 +1,18 @@
-//! What stands in a certificate, as people read it.
+//! What stands in a certificate, as people read it, and the record of it.
 
+mod algorithms;
 pub mod certificate_policy;
 pub mod extended_key_usage;
+pub mod facts;
+pub mod fields;
+pub mod history;
 pub mod key_usage;
+mod moment;
+mod pointers;
+pub mod stored;
 
 pub use certificate_policy::CertificatePolicy;
 pub use extended_key_usage::ExtendedKeyUsage;
+pub use facts::CertificateFacts;
 pub use key_usage::KeyUsage;
+pub use stored::StoredCertificate;

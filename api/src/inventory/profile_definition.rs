@@ -24,7 +24,7 @@ pub struct ProfileDefinition {
     #[serde(default)]
     #[schema(value_type = Vec<String>)]
     pub key_usages: Vec<KeyUsage>,
-    /// By name or object identifier; empty: no such extension.
+    /// By name or object identifier.
     #[serde(default)]
     #[schema(value_type = Vec<String>)]
     pub enhanced_key_usages: Vec<ExtendedKeyUsage>,
@@ -72,9 +72,9 @@ pub enum ProfileProblem {
     /// No usage, or one that is a CA's.
     #[error("keyUsages must name at least one usage; Certificate Sign and CRL Sign are for CAs")]
     KeyUsages,
-    /// anyExtendedKeyUsage.
-    #[error("enhancedKeyUsages may not name Any Extended Key Usage")]
-    AnyExtendedKeyUsage,
+    /// No purpose, which would mean every one, or anyExtendedKeyUsage, which says so.
+    #[error("enhancedKeyUsages must name at least one usage, and not Any Extended Key Usage")]
+    EnhancedKeyUsages,
     /// A list that lets nothing pass.
     #[error("allowedKeyAlgorithms must name at least one")]
     KeyAlgorithms,
@@ -95,7 +95,7 @@ impl ProfileProblem {
         match self {
             Self::Lifetime => "lifetimeInMinutes",
             Self::KeyUsages => "keyUsages",
-            Self::AnyExtendedKeyUsage => "enhancedKeyUsages",
+            Self::EnhancedKeyUsages => "enhancedKeyUsages",
             Self::KeyAlgorithms => "allowedKeyAlgorithms",
             Self::Domain(_) => "subjectRules",
             Self::CustomExtension(_) => "customExtensions",
@@ -145,8 +145,10 @@ impl ProfileDefinition {
         if self.key_usages.is_empty() || self.key_usages.iter().any(|u| of_a_ca.contains(u)) {
             return Err(ProfileProblem::KeyUsages);
         }
-        if self.enhanced_key_usages.contains(&ExtendedKeyUsage::ANY) {
-            return Err(ProfileProblem::AnyExtendedKeyUsage);
+        if self.enhanced_key_usages.is_empty()
+            || self.enhanced_key_usages.contains(&ExtendedKeyUsage::ANY)
+        {
+            return Err(ProfileProblem::EnhancedKeyUsages);
         }
         if self.allowed_key_algorithms.is_empty() {
             return Err(ProfileProblem::KeyAlgorithms);

@@ -1,7 +1,17 @@
 //! From a request to a certificate and its record.
 
+pub mod ca_certificate;
+pub mod context;
 pub mod csr_request;
 pub mod csr_text;
+pub mod end_entity;
+pub mod extensions;
+pub mod extra;
+pub mod issue;
+pub mod issuing_ca;
+pub mod name_constraints;
+pub mod new_record;
 pub mod requested_extensions;
+pub mod signing;
 pub mod subject_key;
-mod weak_modulus;
+pub mod tbs;

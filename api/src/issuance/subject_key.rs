@@ -6,8 +6,11 @@ use der::asn1::{ObjectIdentifier, UintRef};
 use der::{Decode as _, Encode as _, Tag};
 use spki::SubjectPublicKeyInfoRef;
 
-use super::weak_modulus;
 use crate::asn1::Tlv;
+
+mod weak_modulus;
+
+pub(crate) use weak_modulus::bits;
 
 /// A kind of key that can be certified, and its size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -53,6 +53,27 @@ impl SubjectAltName {
         names.iter().map(Self::read).collect()
     }
 
+    /// The names of a certificate from anywhere, as the record shows them. One that can't be read
+    /// is shown in hexadecimal; `None` where the list itself can't be read.
+    pub(crate) fn show_all(der: &[u8]) -> Option<Vec<String>> {
+        let names = Tlv::read(der).ok()?.expect(Tag::Sequence).ok()?.children().ok()?;
+        Some(names.iter().map(Self::show).collect())
+    }
+
+    fn show(name: &Tlv<'_>) -> String {
+        let kind = match name.der.first() {
+            Some(0x81) => "EMAIL",
+            Some(0x82) => "DNS",
+            Some(0x86) => "URI",
+            _ => "UNKNOWN",
+        };
+        match (Self::read(name), std::str::from_utf8(name.content)) {
+            (Ok(name), _) => name.to_string(),
+            (Err(_), Ok(text)) if kind != "UNKNOWN" => format!("{kind}:{text}"),
+            (Err(_), _) => format!("UNKNOWN:{}", hex::encode(name.der)),
+        }
+    }
+
     fn read(name: &Tlv<'_>) -> Result<Self, GeneralNameProblem> {
         let text = || {
             let ascii = name.content.is_ascii().then_some(name.content);

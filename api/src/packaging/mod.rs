@@ -1,1 +1,3 @@
-//! Stub.
+//! Certificates in the forms that people download.
+
+pub mod pem;

@@ -3,7 +3,9 @@
 pub mod current_user;
 pub mod json;
 pub mod login;
+pub mod record;
 pub mod teams;
+pub mod timestamp;
 pub mod users;
 mod validate;
 

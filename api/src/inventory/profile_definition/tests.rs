@@ -72,6 +72,7 @@ fn unsound_profiles_are_refused_by_the_name_of_the_field() {
         (ProfileDefinition { lifetime_in_minutes: 5, ..first() }, "lifetimeInMinutes"),
         (ProfileDefinition { lifetime_in_minutes: u32::MAX, ..first() }, "lifetimeInMinutes"),
         (ProfileDefinition { key_usages: vec![], ..first() }, "keyUsages"),
+        (ProfileDefinition { enhanced_key_usages: vec![], ..first() }, "enhancedKeyUsages"),
         (ProfileDefinition { key_usages: vec![KeyUsage::CrlSign], ..first() }, "keyUsages"),
         (
             ProfileDefinition { enhanced_key_usages: vec![ExtendedKeyUsage::ANY], ..first() },

@@ -1,7 +1,7 @@
 //! RSA moduli that are easy to factor: small factors, and the fingerprint of ROCA.
 
 /// How many bits a big-endian number has.
-pub(super) fn bits(number: &[u8]) -> usize {
+pub(crate) fn bits(number: &[u8]) -> usize {
     let zeros = number.iter().take_while(|byte| **byte == 0).count();
     let Some(first) = number.get(zeros) else { return 0 };
     let top = usize::try_from(8 - first.leading_zeros()).unwrap_or_default();

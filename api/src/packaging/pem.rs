@@ -1,0 +1,24 @@
+//! PEM (RFC 7468) with CRLF line ends, as the record has it.
+
+use der::pem::{LineEnding, encode_string};
+
+/// One certificate.
+pub fn certificate(der: &[u8]) -> String {
+    // The encoder fails only for labels and lengths that can't occur.
+    encode_string("CERTIFICATE", LineEnding::CRLF, der).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_have_64_characters_and_end_in_crlf() {
+        let pem = certificate(&[0; 60]);
+
+        let lines: Vec<&str> = pem.split("\r\n").collect();
+        assert_eq!(lines[0], "-----BEGIN CERTIFICATE-----");
+        assert_eq!((lines[1].len(), lines[2].len()), (64, 16));
+        assert_eq!(&lines[3..], ["-----END CERTIFICATE-----", ""]);
+    }
+}

@@ -1,0 +1,123 @@
+//! From the row of a certificate to the record that the interface shows.
+
+use std::fmt::Display;
+
+use time::OffsetDateTime;
+
+use super::json::{CertificateRecord, CertificateStatus, HistoryRecord};
+use super::timestamp;
+use crate::certificate::CertificateFacts;
+use crate::certificate::fields::NotACertificate;
+use crate::certificate::history::HistoryEntry;
+use crate::certificate::stored::StoredCertificate;
+use crate::packaging::pem;
+
+/// What a record names and its row knows by id alone.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct RecordNames {
+    /// Of the Certificate Issuer.
+    pub issuer_name: Option<String>,
+    /// Of the team.
+    pub team_name: Option<String>,
+}
+
+impl CertificateRecord {
+    /// The record of a row at `now`. `history` stands in the order of its time.
+    ///
+    /// # Errors
+    ///
+    /// The stored bytes are no certificate.
+    pub fn new(
+        row: &StoredCertificate,
+        history: &[HistoryEntry],
+        names: RecordNames,
+        now: OffsetDateTime,
+    ) -> Result<Self, NotACertificate> {
+        let facts = CertificateFacts::read(&row.der)?;
+        let has_expired = now > row.not_after;
+        let status = match (row.revoked, has_expired, row.renewed) {
+            (true, ..) => CertificateStatus::Revoked,
+            (_, true, _) => CertificateStatus::Expired,
+            (.., true) => CertificateStatus::Renewed,
+            _ => CertificateStatus::Active,
+        };
+        Ok(Self {
+            id: row.certificate_id.to_string(),
+            ca_id: text(row.cert_issuer_id.as_ref()),
+            local_ca_id: text(row.local_ca_id.as_ref()),
+            csr_id: text(row.csr_id.as_ref()),
+            pem_cert: pem::certificate(&row.der),
+            common_name: facts.common_name,
+            subject_dn: facts.subject_dn,
+            issuer_dn: facts.issuer_dn,
+            issuer_cert_id: text(row.issuer_certificate_id.as_ref()),
+            serial_number: facts.serial_number,
+            signature_algorithm: facts.signature_algorithm,
+            hash_algorithm: facts.hash_algorithm.to_owned(),
+            key_usages: texts(&facts.key_usages),
+            enhanced_key_usages: texts(&facts.extended_key_usages),
+            subject_alternative_names: facts.subject_alt_names,
+            valid_from: timestamp::iso(facts.not_before),
+            valid_to: timestamp::iso(facts.not_after),
+            valid_from_str: timestamp::plain(facts.not_before),
+            valid_to_str: timestamp::plain(facts.not_after),
+            owner_user_id: row.owner_user_id.to_string(),
+            owner_username: row.owner_username.clone(),
+            team_id: row.team_id.to_string(),
+            active: !row.revoked && !has_expired,
+            renewed: row.renewed,
+            renewed_by_cert_id: text(row.renewed_by_certificate_id.as_ref()),
+            renews_cert_id: text(row.renews_certificate_id.as_ref()),
+            revoked: row.revoked,
+            history: history.iter().map(HistoryRecord::from).collect(),
+            extra_details: row.extra_details.clone(),
+            extra_emails: row.extra_emails.clone(),
+            track_expiry: row.track_expiry,
+            is_ca: facts.is_ca,
+            has_key_data: row.has_key_data,
+            imported: row.imported_at.is_some(),
+            import_time: row.imported_at.map(timestamp::iso),
+            aias: facts.aias,
+            cdps: facts.cdps,
+            thumbprint: facts.thumbprint,
+            policies: texts(&facts.policies),
+            key_size: facts.key_size,
+            ecc_curve: facts.ecc_curve,
+            ms_template_name: row.ms_template_name.clone().or(facts.ms_template_name),
+            days_to_expiry: days_between(now, facts.not_after),
+            status,
+            revocation_time: row.revoked_at.map(timestamp::iso),
+            revocation_reason: row.revocation_reason.clone(),
+            issuer_name: names.issuer_name,
+            team_name: names.team_name,
+        })
+    }
+}
+
+impl From<&HistoryEntry> for HistoryRecord {
+    fn from(entry: &HistoryEntry) -> Self {
+        let HistoryEntry { history_id: _, happened_at, event, details } = entry;
+        Self {
+            timestamp: timestamp::iso(*happened_at),
+            timestamp_str: timestamp::plain_with_milliseconds(*happened_at),
+            event: event.to_string(),
+            details: details.clone(),
+        }
+    }
+}
+
+/// To five places: less than a second.
+fn days_between(from: OffsetDateTime, to: OffsetDateTime) -> f64 {
+    ((to - from).as_seconds_f64() / 86_400.0 * 1e5).round() / 1e5
+}
+
+fn text(id: Option<&impl Display>) -> Option<String> {
+    id.map(ToString::to_string)
+}
+
+fn texts(items: &[impl Display]) -> Vec<String> {
+    items.iter().map(ToString::to_string).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,193 @@
+use std::path::Path;
+
+use chancery_shared::bytes::Fixed;
+use chancery_shared::id::Id;
+use chancery_shared::wire::JournalHead;
+use serde_json::Value;
+use time::macros::datetime;
+
+use super::*;
+use crate::certificate::history::HistoryEvent;
+use crate::issuance::context::tests::context;
+
+const NOW: OffsetDateTime = datetime!(2026-11-28 12:00:00 UTC);
+
+fn der(case: &str) -> Vec<u8> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/cases/crt");
+    let text = std::fs::read(folder.join(format!("{case}.cert.pem"))).unwrap();
+    pem::parse(text)
+}
+
+mod pem {
+    pub(super) fn parse(text: Vec<u8>) -> Vec<u8> {
+        ::pem::parse(text).unwrap().into_contents()
+    }
+}
+
+fn row(case: &str) -> StoredCertificate {
+    let hash = Fixed([9; 32]);
+    let journal = JournalHead { signer_id: Id::from_bytes([9; 12]), seq: 42, hash };
+    StoredCertificate::issued(&context(), der(case), journal).unwrap()
+}
+
+fn record(row: &StoredCertificate) -> CertificateRecord {
+    let history = [HistoryEntry {
+        history_id: Id::from_bytes([8; 12]),
+        happened_at: context().requested_at,
+        event: HistoryEvent::Created,
+        details: context().created_details(),
+    }];
+    let names = RecordNames { issuer_name: Some("Issuer".into()), team_name: Some("Team".into()) };
+    CertificateRecord::new(row, &history, names, NOW).unwrap()
+}
+
+#[test]
+fn the_record_has_every_field_of_the_specification_in_its_order_and_then_ours() {
+    let json = serde_json::to_string(&record(&row("crt-014"))).unwrap();
+
+    let Value::Object(fields) = serde_json::from_str(&json).unwrap() else { panic!("{json}") };
+    let specified = "id caId localCaId csrId pemCert commonName subjectDn issuerDn issuerCertId \
+        serialNumber signatureAlgorithm hashAlgorithm keyUsages enhancedKeyUsages \
+        subjectAlternativeNames validFrom validTo validFromStr validToStr ownerUserId \
+        ownerUsername teamId active renewed renewedByCertId renewsCertId revoked history \
+        extraDetails extraEmails trackExpiry isCa hasKeyData imported importTime aias cdps \
+        thumbprint policies keySize eccCurve msTemplateName daysToExpiry status revocationTime \
+        revocationReason issuerName teamName";
+    let mut last = 0;
+    for name in specified.split_whitespace() {
+        let at = json.find(&format!("\"{name}\":")).unwrap_or_else(|| panic!("{name} is missing"));
+        assert!(at >= last, "{name} stands too early");
+        last = at;
+    }
+    assert_eq!(fields.len(), specified.split_whitespace().count());
+    let nullable = [
+        "renewedByCertId",
+        "renewsCertId",
+        "importTime",
+        "eccCurve",
+        "msTemplateName",
+        "revocationTime",
+        "revocationReason",
+    ];
+    for (name, value) in &fields {
+        assert!(!value.is_null() || nullable.contains(&name.as_str()), "{name} is null");
+    }
+    assert_eq!(
+        fields["history"],
+        serde_json::json!([{
+            "timestamp": "2026-11-28T12:00:00.123+00:00",
+            "timestampStr": "2026-11-28 12:00:00.123",
+            "event": "created",
+            "details": "User alice created the certificate; a CSR was provided",
+        }])
+    );
+}
+
+#[test]
+fn odd_certificates_are_shown_as_they_are() {
+    for (case, field, shown) in [
+        ("crt-004", "serialNumber", serde_json::json!("aabbccdd")),
+        ("crt-005", "serialNumber", serde_json::json!("00")),
+        ("crt-008", "validFrom", serde_json::json!("1950-01-01T00:00:00.000+00:00")),
+        ("crt-011", "subjectDn", serde_json::json!("")),
+        ("crt-011", "commonName", serde_json::json!("")),
+        ("crt-012", "signatureAlgorithm", serde_json::json!("Ed25519")),
+        ("crt-012", "hashAlgorithm", serde_json::json!("")),
+        ("crt-012", "keySize", serde_json::json!("256")),
+        (
+            "crt-014",
+            "keyUsages",
+            serde_json::json!([
+                "Digital Signature",
+                "Non Repudiation",
+                "Key Encipherment",
+                "Data Encipherment",
+                "Key Agreement",
+                "Certificate Sign",
+                "CRL Sign",
+                "Encipher Only",
+                "Decipher Only",
+            ]),
+        ),
+        ("crt-009", "validFrom", serde_json::json!("2024-12-31T23:00:00.000+00:00")),
+        (
+            "crt-016",
+            "policies",
+            serde_json::json!([
+                "CPS|1.3.6.1.4.1.55555.1.1|http://example.test/cps",
+                format!("User Notice|1.3.6.1.4.1.55555.1.1|{}", "Nur für Tests ".repeat(14)),
+                "2.23.140.1.2.2",
+                "2.5.29.32.0",
+            ]),
+        ),
+        (
+            "crt-019",
+            "subjectAlternativeNames",
+            serde_json::json!(["DNS:a.example.test", "DNS:b.example.test"]),
+        ),
+        ("crt-021", "signatureAlgorithm", serde_json::json!("1.3.6.1.4.1.55555.42")),
+        (
+            "crt-023",
+            "subjectAlternativeNames",
+            serde_json::json!([
+                "DNS:<b onmouseover=alert(1)>x</b>.example.test",
+                "DNS:a\nb.example.test"
+            ]),
+        ),
+        (
+            "crt-014",
+            "enhancedKeyUsages",
+            serde_json::json!([
+                "Server Authentication",
+                "Client Authentication",
+                "Smart Card Logon",
+                "Any Extended Key Usage",
+                "1.3.6.1.4.1.55555.77"
+            ]),
+        ),
+        ("crt-017", "msTemplateName", serde_json::json!("WebServer")),
+        ("crt-018", "isCa", serde_json::json!(false)),
+        ("crt-018", "subjectAlternativeNames", serde_json::json!([])),
+        ("crt-020", "active", serde_json::json!(false)),
+        ("crt-020", "status", serde_json::json!("Expired")),
+        ("crt-024", "keySize", serde_json::json!("521")),
+        ("crt-024", "eccCurve", serde_json::json!("P-521")),
+        ("crt-025", "keySize", serde_json::json!("4096")),
+        ("crt-025", "eccCurve", Value::Null),
+        ("crt-026", "keySize", serde_json::json!("2047")),
+    ] {
+        let record = serde_json::to_value(record(&row(case))).unwrap();
+        assert_eq!(record[field], shown, "{case}");
+    }
+}
+
+#[test]
+fn the_row_repeats_what_queries_need_and_the_days_have_a_fraction() {
+    let row = row("crt-014");
+
+    assert_eq!(row.journal_seq, Some(42));
+    assert_eq!(row.created_at, context().requested_at);
+    assert_eq!(row.thumbprint.len(), 40);
+    assert_eq!(row.issuer_key.len(), 64);
+    let half_a_day = datetime!(2026-11-29 00:00:08.64 UTC);
+    assert!((days_between(NOW, half_a_day) - 0.5001).abs() < 1e-9);
+    assert!(days_between(half_a_day, NOW) < 0.0);
+}
+
+proptest::proptest! {
+    #[test]
+    fn no_bytes_make_the_reader_panic(bytes: Vec<u8>) {
+        let _ = CertificateFacts::read(&bytes);
+    }
+
+    #[test]
+    fn no_damage_to_a_certificate_makes_the_reader_panic(at in 0_usize..400, to: u8) {
+        for case in ["crt-014", "crt-016", "crt-017"] {
+            let mut der = der(case);
+            if let Some(byte) = der.get_mut(at) {
+                *byte = to;
+            }
+            let _ = CertificateFacts::read(&der);
+        }
+    }
+}

@@ -1,0 +1,123 @@
+//! The two tasks of a connection: one writes frames, one reads them.
+
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+use chancery_shared::frame::read_frame;
+use chancery_shared::wire::ReplyEnvelope;
+use chancery_shared::wire::v1::Reply;
+use serde::Deserialize;
+use tokio::io::{AsyncWriteExt as _, BufReader};
+use tokio::net::UnixStream;
+use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::sync::mpsc;
+use tokio::time::{Instant, timeout};
+
+use super::{Connection, Outgoing, SignerError};
+
+/// To finish a frame that was begun, in either direction.
+const FRAME_WITHIN: Duration = Duration::from_secs(5);
+
+/// Starts both tasks. Each ends with the connection, and ends it.
+pub(super) fn start(
+    connection: &Arc<Connection>,
+    socket: UnixStream,
+    queue: mpsc::Receiver<Outgoing>,
+) {
+    let (reader, writer) = socket.into_split();
+    let reading = Arc::clone(connection);
+    tokio::spawn(async move {
+        tokio::select! {
+            () = read(&reading, reader) => reading.end(),
+            () = reading.ended() => {}
+        }
+    });
+    let writing = Arc::clone(connection);
+    tokio::spawn(async move {
+        tokio::select! {
+            () = write(&writing, writer, queue) => writing.end(),
+            () = writing.ended() => {}
+        }
+    });
+}
+
+async fn write(
+    connection: &Connection,
+    mut socket: OwnedWriteHalf,
+    mut queue: mpsc::Receiver<Outgoing>,
+) {
+    while let Some(Outgoing { id, frame }) = queue.recv().await {
+        // Marked before the first byte: a connection that ends meanwhile leaves no doubt.
+        connection.mark(id, true);
+        if !matches!(timeout(FRAME_WITHIN, socket.write_all(&frame)).await, Ok(Ok(()))) {
+            // The frame did not go out whole, so the signer can't have acted on it.
+            connection.mark(id, false);
+            return;
+        }
+    }
+}
+
+async fn read(connection: &Connection, socket: OwnedReadHalf) {
+    let mut socket = BufReader::new(socket);
+    loop {
+        match read_frame(&mut socket, FRAME_WITHIN).await {
+            Ok(Some(frame)) => {
+                if let Err(fault) = connection.received(&frame) {
+                    tracing::error!(%fault, "the signer sent what is no answer; reconnecting");
+                    return;
+                }
+            }
+            Ok(None) => return,
+            Err(error) => {
+                tracing::warn!(%error, "the connection to the signer failed");
+                return;
+            }
+        }
+    }
+}
+
+/// Why a frame ends the connection.
+#[derive(Debug, thiserror::Error)]
+enum Fault {
+    #[error("a frame without a readable request id")]
+    NoId,
+    #[error("a reply to no request of this connection")]
+    UnknownId,
+}
+
+/// The part of a reply that must be readable whatever the rest is.
+#[derive(Deserialize)]
+struct IdAlone {
+    id: Option<u64>,
+}
+
+impl Connection {
+    fn mark(&self, id: u64, was_sent: bool) {
+        if let Some(waiter) = self.waiting().requests.get_mut(&id) {
+            waiter.was_sent = was_sent;
+        }
+    }
+
+    fn received(&self, frame: &[u8]) -> Result<(), Fault> {
+        let (id, answer) = match serde_json::from_slice::<ReplyEnvelope<Reply>>(frame) {
+            Ok(envelope) => {
+                if envelope.id.is_none() {
+                    tracing::error!(outcome = ?envelope.outcome, "the signer ends the connection");
+                }
+                (envelope.id, Ok((envelope.journal, envelope.outcome)))
+            }
+            // A reply of a shape that this build does not know ends its own request alone.
+            Err(error) => {
+                tracing::error!(%error, "a reply of the signer can't be read");
+                let id = serde_json::from_slice::<IdAlone>(frame).ok().and_then(|frame| frame.id);
+                (id, Err(SignerError::Protocol))
+            }
+        };
+        let id = id.ok_or(Fault::NoId)?;
+        let waiter = self.waiting().requests.remove(&id).ok_or(Fault::UnknownId)?;
+        *self.heard_at.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        // Nobody waits any more: the request's own deadline has passed.
+        let _ = waiter.answer.send(answer);
+        Ok(())
+    }
+}
