@@ -33,7 +33,7 @@ newest_postgres() { compgen -G '/usr/lib/postgresql/*/bin' | sort -V | tail -n 1
 install_missing() {
   local missing=() pair
   for pair in gcc:gcc softhsm2-util:softhsm2 openssl:openssl certtool:gnutls-bin curl:curl jq:jq \
-    python3:python3 shellcheck:shellcheck setpriv:util-linux; do
+    python3:python3 shellcheck:shellcheck setpriv:util-linux pkill:procps; do
     have "${pair%%:*}" || missing+=("${pair##*:}")
   done
   [[ -e /usr/include/stdio.h ]] || missing+=(libc6-dev)
@@ -108,9 +108,9 @@ part_dependencies() {
 # Every target, so that programs and tests share one set of features and nothing is built twice.
 part_build() { cargo build --quiet --workspace --all-targets --locked; }
 
-part_unit() { cargo test --quiet --workspace --locked --lib --bins; }
+part_unit() { cargo test --quiet --no-fail-fast --workspace --locked --lib --bins; }
 
-part_doc() { cargo test --quiet --workspace --locked --doc; }
+part_doc() { cargo test --quiet --no-fail-fast --workspace --locked --doc; }
 
 part_integration() {
   local files
@@ -128,7 +128,7 @@ part_system() {
 run_test_files() {
   local file chosen=()
   for file in "$@"; do chosen+=(--test "$(basename "$file" .rs)"); done
-  [[ ${#chosen[@]} -eq 0 ]] || cargo test --quiet --workspace --locked "${chosen[@]}"
+  [[ ${#chosen[@]} -eq 0 ]] || cargo test --quiet --no-fail-fast --workspace --locked "${chosen[@]}"
 }
 
 all=(shell fmt dependencies clippy build unit integration doc system)
