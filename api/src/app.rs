@@ -19,6 +19,7 @@ use crate::config::Config;
 use crate::error::ApiError;
 use crate::random::Random;
 use crate::readiness::{NotReady, Readiness};
+use crate::signer_client::{SignerClient, SignerError};
 use crate::store::Store;
 use crate::{error, health, openapi, request, routes};
 
@@ -37,6 +38,8 @@ pub struct AppState {
     pub passwords: Passwords,
     /// Issues and checks bearer tokens.
     pub tokens: Arc<BearerTokens>,
+    /// The signer.
+    pub signer: SignerClient,
     /// What must be able to work; a part adds itself when it starts.
     pub readiness: Readiness,
 }
@@ -56,6 +59,25 @@ impl AppState {
                 store.ping().await.map_err(|error| NotReady {
                     code: error::Code::DatabaseUnavailable,
                     message: error.to_string(),
+                })
+            }
+        });
+    }
+}
+
+impl AppState {
+    /// Lets `/health/ready` ask how the signer is, and each of its tokens.
+    pub fn watch_signer(&self) {
+        let signer = self.signer.clone();
+        self.readiness.add("signer", move || {
+            let state = signer.state();
+            async move {
+                let tokens = state.tokens().iter().map(|token| state.check_token(&token.name));
+                let first_fault =
+                    std::iter::once(state.check_signer()).chain(tokens).find_map(Result::err);
+                first_fault.map_or(Ok(()), |error: SignerError| {
+                    let error = ApiError::from(error);
+                    Err(NotReady { code: error.code(), message: error.message() })
                 })
             }
         });

@@ -25,4 +25,6 @@ pub mod service;
 pub mod signer_client;
 pub mod store;
 pub mod team;
+#[cfg(test)]
+pub(crate) mod testing;
 pub mod timestamp;

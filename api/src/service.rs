@@ -20,6 +20,7 @@ use crate::listener::{self, BindError, IdentityError, Listening, ServerIdentity}
 use crate::metrics;
 use crate::random::Random;
 use crate::readiness::Readiness;
+use crate::signer_client::{self, SignerClient};
 use crate::store::{Store, StoreError};
 
 /// A running service.
@@ -88,8 +89,11 @@ impl Service {
         // 3. The database, its schema brought up to date.
         let store = Store::open(&config.database_url).await?;
 
-        // 4. What every handler uses.
+        // 4. The signer, looked for in the background, and what every handler uses.
+        let options = signer_client::Options::new(config.signer_socket.clone());
+        let signer = SignerClient::start(options, Arc::new(store.clone()), Arc::clone(&random));
         let state = AppState {
+            signer,
             passwords: Passwords::new(Arc::clone(&random))?,
             tokens: Arc::new(BearerTokens::new(&keys, config.token_lifetime)),
             readiness: Readiness::default(),
@@ -99,6 +103,7 @@ impl Service {
             random,
         };
         state.watch_store();
+        state.watch_signer();
 
         // 5. The listeners, under a temporary certificate until there is a real one.
         let identity = ServerIdentity::temporary(&*state.clock, &*state.random)?;

@@ -21,6 +21,8 @@ use crate::clock::{Clock as _, TestClock};
 use crate::config::Config;
 use crate::random::{Random as _, SystemRandom};
 use crate::readiness::Readiness;
+use crate::signer_client::fake_signer::FakeSigner;
+use crate::signer_client::{Options, SignerClient, SignerState};
 use crate::store::account::{Account, Group};
 use crate::store::team::Team;
 use crate::store::testing::{TestStore, sqlite};
@@ -37,6 +39,9 @@ pub(crate) struct Api {
     pub(crate) default_team: TeamId,
     admin: UserId,
     member: UserId,
+    /// The signer behind the service.
+    pub(crate) fake: FakeSigner,
+    _folder: tempfile::TempDir,
     _store: TestStore,
 }
 
@@ -80,7 +85,14 @@ pub(crate) async fn api_with(change: impl FnOnce(&mut Config)) -> Api {
     let mut config = Config::with_defaults("/nonexistent".into());
     change(&mut config);
     let key = TokenKey { id: "a".repeat(24), secret: Zeroizing::new(vec![7; 32]) };
+    let folder = tempfile::tempdir().unwrap();
+    let fake = FakeSigner::start(folder.path());
+    let heads = Arc::new(store.store.clone());
+    let signer = SignerClient::start(Options::new(fake.socket.clone()), heads, random.clone());
+    // Until the first greeting every question to the signer would wait.
+    signer.watch_state().wait_for(SignerState::is_reachable).await.unwrap();
     let state = AppState {
+        signer,
         store: store.store.clone(),
         clock: Arc::clone(&clock) as _,
         random: Arc::clone(&random) as _,
@@ -90,11 +102,22 @@ pub(crate) async fn api_with(change: impl FnOnce(&mut Config)) -> Api {
         config: Arc::new(config),
     };
     state.watch_store();
+    state.watch_signer();
     let administrators = insert_team(&state, "Administrators", Group::Administrators).await;
     let default_team = insert_team(&state, "Default", Group::Users).await;
     let admin = insert_user(&state, "admin", &[administrators]).await;
     let member = insert_user(&state, "member", &[default_team]).await;
-    Api { state, clock, administrators, default_team, admin, member, _store: store }
+    Api {
+        state,
+        clock,
+        administrators,
+        default_team,
+        admin,
+        member,
+        fake,
+        _folder: folder,
+        _store: store,
+    }
 }
 
 /// A team without members.

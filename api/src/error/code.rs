@@ -84,6 +84,8 @@ pub enum Code {
     DatabaseUnavailable,
     /// The signer can't be reached.
     SignerUnavailable,
+    /// The signer was asked and did not answer; what it signed appears by itself.
+    OutcomeUnknown,
     /// The signer has too much to do.
     SignerBusy,
     /// The signer's journal can't be written.
@@ -141,6 +143,7 @@ impl Code {
             Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
             Self::DatabaseUnavailable
             | Self::SignerUnavailable
+            | Self::OutcomeUnknown
             | Self::SignerBusy
             | Self::JournalUnavailable
             | Self::JournalBehind

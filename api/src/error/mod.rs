@@ -16,10 +16,10 @@ use axum::response::{IntoResponse, Response};
 pub(crate) use body::JsonError;
 pub use body::{Dependant, ErrorBody, FieldError, OwnBody, complete};
 pub use code::Code;
-pub use signer::SignerFailure;
 
 use crate::auth::bearer::BearerError;
 use crate::auth::password::PasswordError;
+use crate::signer_client::SignerError;
 use crate::store::StoreError;
 
 /// A failed request.
@@ -36,7 +36,7 @@ pub enum ApiError {
     Password(#[from] PasswordError),
     /// The signer did not do it.
     #[error("the signer did not do it")]
-    Signer(#[from] SignerFailure),
+    Signer(#[from] SignerError),
     /// The database did not do it.
     #[error("the database did not do it")]
     Store(#[from] StoreError),
@@ -127,7 +127,7 @@ impl ApiError {
             Self::Bearer(BearerError::Invalid) => Code::TokenInvalid,
             Self::Bearer(BearerError::Expired) => Code::TokenExpired,
             Self::Password(PasswordError::Busy | PasswordError::CutOff) => Code::Throttled,
-            Self::Signer(failure) => failure.code(),
+            Self::Signer(error) => signer::code(error),
             Self::Store(StoreError::Unavailable { .. } | StoreError::Closed) => {
                 Code::DatabaseUnavailable
             }
@@ -144,14 +144,14 @@ impl ApiError {
     }
 
     /// What the client reads; never a cause.
-    fn message(&self) -> String {
+    pub(crate) fn message(&self) -> String {
         match self {
             Self::Refused(refused) => refused.message.clone(),
             Self::Bearer(error) => error.to_string(),
             Self::Password(PasswordError::Busy | PasswordError::CutOff) => {
                 "too many logins at once; send the same request again in a moment".to_owned()
             }
-            Self::Signer(failure) => failure.message(),
+            Self::Signer(error) => signer::message(error),
             Self::Store(StoreError::Unavailable { .. } | StoreError::Closed) => {
                 "the database is not available; the same request may be sent again".to_owned()
             }
@@ -167,7 +167,7 @@ impl ApiError {
     fn retry_after(&self, status: StatusCode) -> Option<Duration> {
         let said = match self {
             Self::Refused(refused) => refused.retry_after,
-            Self::Signer(failure) => failure.retry_after(),
+            Self::Signer(error) => signer::retry_after(error),
             Self::Password(_) => Some(Duration::from_secs(1)),
             Self::Bearer(_) | Self::Store(_) | Self::Internal(_) => None,
         };

@@ -5,7 +5,7 @@ use chancery_shared::wire::{Refusal, RefusalCode};
 use super::*;
 
 fn signer(code: RefusalCode) -> ApiError {
-    SignerFailure::Refused(Refusal {
+    SignerError::Refused(Refusal {
         code,
         rule: Some("tbs.issuer".to_owned()),
         detail: "the issuer is another one".to_owned(),
@@ -54,7 +54,7 @@ fn each_refusal_of_the_signer_has_its_status() {
 #[test]
 fn a_busy_signer_says_when_to_come_back_in_whole_seconds() {
     assert_eq!(seen(signer(RefusalCode::Busy)).2.as_deref(), Some("2"));
-    let unreachable = SignerFailure::Unreachable(std::io::Error::other("no such file"));
+    let unreachable = SignerError::Unreachable;
     assert_eq!(seen(unreachable.into()), (503, Code::SignerUnavailable, Some("5".to_owned())));
 }
 

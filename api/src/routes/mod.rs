@@ -5,7 +5,6 @@ pub mod json;
 pub mod login;
 pub mod record;
 pub mod teams;
-pub mod timestamp;
 pub mod users;
 mod validate;
 

@@ -4,13 +4,14 @@ use std::fmt::Display;
 
 use time::OffsetDateTime;
 
-use super::json::{CertificateRecord, CertificateStatus, HistoryRecord};
-use super::timestamp;
+use super::json::certificate::{CertificateRecord, CertificateStatus, HistoryRecord};
+
 use crate::certificate::CertificateFacts;
 use crate::certificate::fields::NotACertificate;
 use crate::certificate::history::HistoryEntry;
 use crate::certificate::stored::StoredCertificate;
 use crate::packaging::pem;
+use crate::timestamp;
 
 /// What a record names and its row knows by id alone.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -57,8 +58,8 @@ impl CertificateRecord {
             key_usages: texts(&facts.key_usages),
             enhanced_key_usages: texts(&facts.extended_key_usages),
             subject_alternative_names: facts.subject_alt_names,
-            valid_from: timestamp::iso(facts.not_before),
-            valid_to: timestamp::iso(facts.not_after),
+            valid_from: timestamp::with_offset(facts.not_before),
+            valid_to: timestamp::with_offset(facts.not_after),
             valid_from_str: timestamp::plain(facts.not_before),
             valid_to_str: timestamp::plain(facts.not_after),
             owner_user_id: row.owner_user_id.to_string(),
@@ -76,7 +77,7 @@ impl CertificateRecord {
             is_ca: facts.is_ca,
             has_key_data: row.has_key_data,
             imported: row.imported_at.is_some(),
-            import_time: row.imported_at.map(timestamp::iso),
+            import_time: row.imported_at.map(timestamp::with_offset),
             aias: facts.aias,
             cdps: facts.cdps,
             thumbprint: facts.thumbprint,
@@ -86,7 +87,7 @@ impl CertificateRecord {
             ms_template_name: row.ms_template_name.clone().or(facts.ms_template_name),
             days_to_expiry: days_between(now, facts.not_after),
             status,
-            revocation_time: row.revoked_at.map(timestamp::iso),
+            revocation_time: row.revoked_at.map(timestamp::with_offset),
             revocation_reason: row.revocation_reason.clone(),
             issuer_name: names.issuer_name,
             team_name: names.team_name,
@@ -98,7 +99,7 @@ impl From<&HistoryEntry> for HistoryRecord {
     fn from(entry: &HistoryEntry) -> Self {
         let HistoryEntry { history_id: _, happened_at, event, details } = entry;
         Self {
-            timestamp: timestamp::iso(*happened_at),
+            timestamp: timestamp::with_offset(*happened_at),
             timestamp_str: timestamp::plain_with_milliseconds(*happened_at),
             event: event.to_string(),
             details: details.clone(),

@@ -3,9 +3,11 @@
 use chancery_shared::bytes::Hash;
 use chancery_shared::id::SignerId;
 use chancery_shared::wire::JournalHead;
+use futures::future::BoxFuture;
 
 use super::row::{At, signed};
 use super::{Store, StoreError, Write};
+use crate::signer_client::{HeadsUnknown, JournalHeads};
 
 const TABLE: &str = "journal_head";
 
@@ -60,6 +62,18 @@ impl TryFrom<Row> for KnownJournal {
             },
             reconciled_seq: at.unsigned("reconciled_seq", reconciled_seq)?,
             reconciled_hash: at.parse("reconciled_hash", &reconciled_hash)?,
+        })
+    }
+}
+
+impl JournalHeads for Store {
+    fn journal_heads(&self) -> BoxFuture<'_, Result<Vec<JournalHead>, HeadsUnknown>> {
+        Box::pin(async {
+            let known = self.known_journals().await.map_err(|error| {
+                tracing::error!(error = %crate::log::Chain(&error), "no journal heads for the signer");
+                HeadsUnknown
+            })?;
+            Ok(known.into_iter().map(|known| known.head).collect())
         })
     }
 }

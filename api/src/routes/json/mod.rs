@@ -1,5 +1,6 @@
 //! The specification's field names: they stand here and nowhere else.
 
+pub mod certificate;
 pub mod login;
 pub mod team;
 pub mod user;

@@ -1,4 +1,4 @@
-//! The specification's field names. They stand here and nowhere else.
+//! The certificate record.
 
 use serde::Serialize;
 use utoipa::ToSchema;
