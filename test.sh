@@ -112,23 +112,17 @@ part_unit() { cargo test --quiet --no-fail-fast --workspace --locked --lib --bin
 
 part_doc() { cargo test --quiet --no-fail-fast --workspace --locked --doc; }
 
-part_integration() {
-  local files
-  mapfile -t files < <(compgen -G '*/tests/*.rs' | grep -v '^tests/' || true)
-  run_test_files "${files[@]}"
-}
+part_integration() { run_test_files '.name != "chancery-tests"'; }
 
-part_system() {
-  local files
-  mapfile -t files < <(compgen -G 'tests/tests/*.rs')
-  part_build || return
-  run_test_files "${files[@]}"
-}
+part_system() { part_build && run_test_files '.name == "chancery-tests"'; }
 
+# run_test_files CONDITION: the files below tests/ of the packages that meet a condition of jq.
 run_test_files() {
-  local file chosen=()
-  for file in "$@"; do chosen+=(--test "$(basename "$file" .rs)"); done
-  [[ ${#chosen[@]} -eq 0 ]] || cargo test --quiet --no-fail-fast --workspace --locked "${chosen[@]}"
+  local chosen
+  mapfile -t chosen < <(cargo metadata --no-deps --locked --format-version 1 |
+    jq -r ".packages[] | select($1) | .targets[] | select(.kind == [\"test\"]) | \"--test\", .name")
+  [[ ${#chosen[@]} -gt 0 ]] || return
+  cargo test --quiet --no-fail-fast --workspace --locked "${chosen[@]}"
 }
 
 all=(shell fmt dependencies clippy build unit integration doc system)
