@@ -14,7 +14,7 @@ use crate::app::AppState;
 use crate::error::ApiError;
 use crate::issuance::ca_certificate::{CaSubject, draft_own, draft_subordinate};
 use crate::issuance::context::IssuanceContext;
-use crate::issuance::new_record::{MadeBy, NewRecord, Records as _};
+use crate::issuance::new_record::{MadeBy, Records as _, new_record};
 use crate::issuance::signing::SignedTbs;
 use crate::issuance::tbs::Draft;
 use crate::name::{DistinguishedName, dn_text};
@@ -246,7 +246,7 @@ async fn record(
     signed: &SignedTbs,
 ) -> Result<(), ApiError> {
     let record =
-        NewRecord::of(context, signed, None, MadeBy::Request).map_err(ApiError::internal)?;
+        new_record(context, signed, None, MadeBy::Request).map_err(ApiError::internal)?;
     state.store.insert(&record).await?;
     go_live(state, ca, context.certificate_id).await
 }
