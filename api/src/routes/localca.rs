@@ -107,38 +107,34 @@ async fn understand(
         check_urls(field, urls, &mut faults);
     }
     let policy = policy(state, body.policy, &mut faults);
-    let parent_named =
-        super::names::one_of(&mut faults, &[
-            ("parentLocalCaId", body.parent_local_ca_id.as_deref()),
-            ("parentLocalCaName", body.parent_local_ca_name.as_deref()),
-        ]);
-    match (body.root_ca, parent_named) {
-        (Some(true), Some(_)) => faults.add("rootCa", "a root CA has no parent; give one of both"),
-        (None | Some(false), None) => faults.add(
+    let parents = [
+        ("parentLocalCaId", body.parent_local_ca_id.as_deref()),
+        ("parentLocalCaName", body.parent_local_ca_name.as_deref()),
+    ];
+    match (body.root_ca, parents.iter().any(|(_, named)| named.is_some())) {
+        (Some(true), true) => faults.add("rootCa", "a root CA has no parent; give one of both"),
+        (None | Some(false), false) => faults.add(
             "parentLocalCaId",
             "must name the Local CA that certifies this one, unless rootCa is true",
         ),
         _ => {}
     }
-    let store_named = super::names::one_of(&mut faults, &[
+    let stores = [
         ("keyStoreId", body.key_store_id.as_deref()),
         ("keyStoreName", body.key_store_name.as_deref()),
-    ]);
-    if store_named.is_none() {
+    ];
+    if stores.iter().all(|(_, named)| named.is_none()) {
         faults.add("keyStoreId", "must name the Key Store of the new key");
     }
-    let (Some(subject), Some((key_algorithm, signature_algorithm)), Some((field, named))) =
-        (subject, signing, store_named)
-    else {
-        faults.finish()?;
+    faults.finish()?;
+    let (Some(subject), Some((key_algorithm, signature_algorithm))) = (subject, signing) else {
         return Err(ApiError::invalid_field("subjectDn", "is missing"));
     };
-    faults.finish()?;
-    let key_store = key_store::find(state, field, named).await?;
-    let parent = match parent_named {
-        Some((field, named)) => Some(local_ca::find(state, field, named).await?),
-        None => None,
-    };
+    let key_store = agreed(&stores, |field, named| key_store::find(state, field, named), |s| s.id)
+        .await?
+        .ok_or_else(|| ApiError::invalid_field("keyStoreId", "is missing"))?;
+    let parent =
+        agreed(&parents, |field, named| local_ca::find(state, field, named), |ca| ca.id).await?;
     Ok(NewLocalCa {
         name: body.name,
         key_store_id: key_store.id,
@@ -161,6 +157,27 @@ async fn understand(
             awaiting: None,
         },
     })
+}
+
+/// The one thing that every given field names.
+async fn agreed<'a, T, Id: PartialEq, F>(
+    named: &[(&'static str, Option<&'a str>)],
+    find: impl Fn(&'static str, &'a str) -> F,
+    id: impl Fn(&T) -> Id,
+) -> Result<Option<T>, ApiError>
+where
+    F: Future<Output = Result<T, ApiError>>,
+{
+    let mut agreed: Option<T> = None;
+    for (field, named) in named {
+        let Some(named) = named else { continue };
+        let found = find(field, named).await?;
+        if agreed.as_ref().is_some_and(|other| id(other) != id(&found)) {
+            return Err(ApiError::invalid_field(field, "names another item than the id does"));
+        }
+        agreed = Some(found);
+    }
+    Ok(agreed)
 }
 
 fn refuse_later_fields(body: &NewLocalCaBody, faults: &mut Faults) {

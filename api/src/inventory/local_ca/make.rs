@@ -247,7 +247,7 @@ async fn record(
 ) -> Result<(), ApiError> {
     let record =
         new_record(context, signed, None, MadeBy::Request).map_err(ApiError::internal)?;
-    state.store.insert(&record).await?;
+    state.store.insert(record).await?;
     go_live(state, ca, context.certificate_id).await
 }
 

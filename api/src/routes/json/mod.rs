@@ -1,6 +1,7 @@
 //! The specification's field names: they stand here and nowhere else.
 
 pub mod certificate;
+pub mod local_ca;
 pub mod login;
 pub mod team;
 pub mod user;
