@@ -106,6 +106,7 @@ fn administrators() -> OpenApiRouter<AppState> {
     OpenApiRouter::new()
         .merge(routes::ca::routes())
         .merge(routes::keystores::routes())
+        .merge(routes::localca::routes())
         .merge(routes::profiles::routes())
         .merge(routes::teams::routes())
         .merge(routes::users::routes())

@@ -175,6 +175,15 @@ fn events() -> Vec<(&'static str, Event)> {
         ),
         ("abandoned", Event::Abandoned { intent: 6, reason: "the worker was lost".into() }),
         ("key-disabled", Event::KeyDisabled(key_event)),
+        (
+            "segment-opened-above-a-gap",
+            Event::SegmentOpened {
+                signer_id: id(),
+                open_intents: vec![3],
+                last_keyring_change: 2,
+                lost_after: Some(4),
+            },
+        ),
         ("journal-accepted", Event::JournalAccepted { missing: head(), operator_uid: 0 }),
     ]
 }

@@ -267,7 +267,7 @@ impl Installation {
 }
 
 /// Ports that the system hands out, all different because all are held until the last is known.
-fn free_ports<const N: usize>() -> anyhow::Result<[u16; N]> {
+pub(crate) fn free_ports<const N: usize>() -> anyhow::Result<[u16; N]> {
     let mut listeners = Vec::new();
     let mut ports = [0; N];
     for port in &mut ports {

@@ -1,23 +1,7 @@
-//! What happened to a certificate, one entry each.
+//! What can happen to a certificate, in the words of its history.
 
 use std::fmt;
 use std::str::FromStr;
-
-use chancery_shared::id::RowId;
-use time::OffsetDateTime;
-
-/// One entry of a certificate's history.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct HistoryEntry {
-    /// Its row.
-    pub history_id: RowId,
-    /// When.
-    pub happened_at: OffsetDateTime,
-    /// What.
-    pub event: HistoryEvent,
-    /// One sentence that names the user.
-    pub details: String,
-}
 
 /// What can happen. Stored by its text: a change is a migration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,10 +9,8 @@ pub mod history;
 pub mod key_usage;
 mod moment;
 mod pointers;
-pub mod stored;
 
 pub use certificate_policy::CertificatePolicy;
 pub use extended_key_usage::ExtendedKeyUsage;
 pub use facts::CertificateFacts;
 pub use key_usage::KeyUsage;
-pub use stored::StoredCertificate;

@@ -40,6 +40,23 @@ pub async fn create(state: &AppState, by: &str, new: NewKeyStore) -> Result<KeyS
     Ok(key_store)
 }
 
+/// A live Key Store by id or name; `field` is what the answer names where there is none.
+///
+/// # Errors
+///
+/// [`Code::UnknownReference`].
+pub async fn find(state: &AppState, field: &str, named: &str) -> Result<KeyStore, ApiError> {
+    let by_id = match named.parse() {
+        Ok(id) => state.store.key_store(id).await?.filter(|found| found.deleted_at.is_none()),
+        Err(_) => None,
+    };
+    let found = match by_id {
+        Some(found) => Some(found),
+        None => state.store.live_key_store_named(named).await?,
+    };
+    found.ok_or_else(|| super::unknown_reference(field, "Key Store", named))
+}
+
 /// A token that can't be used just now is on offer all the same.
 fn check_offered(signer: &SignerState, token: &str) -> Result<(), ApiError> {
     if !signer.is_reachable() {

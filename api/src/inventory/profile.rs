@@ -36,3 +36,20 @@ pub async fn create(
     tracing::info!(username = by, profile.id = %profile.id, "made a profile");
     Ok(profile)
 }
+
+/// A profile by id or name; `field` is what the answer names where there is none.
+///
+/// # Errors
+///
+/// [`crate::error::Code::UnknownReference`].
+pub async fn find(state: &AppState, field: &str, named: &str) -> Result<Profile, ApiError> {
+    let by_id = match named.parse() {
+        Ok(id) => state.store.profile(id).await?,
+        Err(_) => None,
+    };
+    let found = match by_id {
+        Some(found) => Some(found),
+        None => state.store.profile_named(named).await?,
+    };
+    found.ok_or_else(|| super::unknown_reference(field, "profile", named))
+}

@@ -4,37 +4,16 @@
 use std::future::Future;
 
 use chancery_shared::certificate::assemble;
-use chancery_shared::id::CsrId;
 use chancery_shared::wire::JournalHead;
 use time::OffsetDateTime;
 
 use super::context::IssuanceContext;
 use super::signing::SignedTbs;
-use crate::certificate::StoredCertificate;
+use crate::certificate::CertificateFacts;
 use crate::certificate::fields::NotACertificate;
-use crate::certificate::history::{HistoryEntry, HistoryEvent};
-
-/// Everything that goes into the store in one transaction.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NewRecord {
-    /// The certificate's row.
-    pub certificate: StoredCertificate,
-    /// The request's row.
-    pub csr: Option<StoredCsr>,
-    /// `created` or `recovered`.
-    pub history: HistoryEntry,
-    /// The head to keep for this signer, if it is higher than the one that is known.
-    pub journal: JournalHead,
-}
-
-/// A row of the `csr` table.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct StoredCsr {
-    /// Its id.
-    pub csr_id: CsrId,
-    /// The request, byte for byte.
-    pub der: Vec<u8>,
-}
+use crate::certificate::history::HistoryEvent;
+use crate::store::certificate::{Certificate, HistoryEntry, Inserted, NewCertificate};
+use crate::store::{Store, StoreError};
 
 /// Who makes the record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,16 +22,6 @@ pub enum MadeBy {
     Request,
     /// Reconciliation, at this time.
     Reconciliation(OffsetDateTime),
-}
-
-/// What became of an insertion.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Inserted {
-    /// The record is there now.
-    New,
-    /// A record of this issuer and serial number was there: the other one of request and
-    /// reconciliation has made it, from the same context and so with the same ids.
-    AlreadyThere,
 }
 
 /// What issuance needs of the store.
@@ -67,38 +36,82 @@ pub trait Records: Sync {
     /// The store failed; nothing was inserted, or it is not known whether it was.
     fn insert(
         &self,
-        record: &NewRecord,
+        record: NewCertificate,
     ) -> impl Future<Output = Result<Inserted, Self::Error>> + Send;
 }
 
-impl NewRecord {
-    /// The rows of what the signer signed.
-    ///
-    /// # Errors
-    ///
-    /// TBS and signature make no certificate, which no signer's answer does.
-    pub fn of(
-        context: &IssuanceContext,
-        signed: &SignedTbs,
-        csr: Option<&[u8]>,
-        made_by: MadeBy,
-    ) -> Result<Self, NotACertificate> {
-        let der = assemble(&signed.tbs, &signed.signature)?;
-        let certificate = StoredCertificate::issued(context, der, signed.journal)?;
-        let csr = context.csr_id.zip(csr);
-        let (happened_at, event, details) = match made_by {
-            MadeBy::Request => {
-                (context.requested_at, HistoryEvent::Created, context.created_details())
-            }
-            MadeBy::Reconciliation(at) => {
-                (at, HistoryEvent::Recovered, context.recovered_details())
-            }
-        };
-        Ok(Self {
-            certificate,
-            csr: csr.map(|(csr_id, der)| StoredCsr { csr_id, der: der.to_vec() }),
-            history: HistoryEntry { history_id: context.history_id, happened_at, event, details },
-            journal: signed.journal,
-        })
+impl Records for Store {
+    type Error = StoreError;
+
+    async fn insert(&self, record: NewCertificate) -> Result<Inserted, StoreError> {
+        self.insert_certificate(record).await
     }
+}
+
+/// The rows of what the signer signed. Request and reconciliation make the same ones but for the
+/// history, because all else stands in `context`.
+///
+/// # Errors
+///
+/// TBS and signature make no certificate, which those of no signer's answer do.
+pub fn new_record(
+    context: &IssuanceContext,
+    signed: &SignedTbs,
+    csr: Option<&[u8]>,
+    made_by: MadeBy,
+) -> Result<NewCertificate, NotACertificate> {
+    let der = assemble(&signed.tbs, &signed.signature)?;
+    let (happened_at, event, details) = match made_by {
+        MadeBy::Request => (context.requested_at, HistoryEvent::Created, context.created_details()),
+        MadeBy::Reconciliation(at) => (at, HistoryEvent::Recovered, context.recovered_details()),
+    };
+    let event = event.to_string();
+    Ok(NewCertificate {
+        certificate: row(context, der, signed.journal)?,
+        csr: csr.filter(|_| context.csr_id.is_some()).map(<[u8]>::to_vec),
+        history: vec![HistoryEntry { id: context.history_id, happened_at, event, details }],
+    })
+}
+
+fn row(
+    context: &IssuanceContext,
+    der: Vec<u8>,
+    journal: JournalHead,
+) -> Result<Certificate, NotACertificate> {
+    let facts = CertificateFacts::read(&der)?;
+    let emails = &context.extra_emails;
+    Ok(Certificate {
+        id: context.certificate_id,
+        issuer_key: facts.issuer_key,
+        serial_number: facts.serial_number,
+        der,
+        thumbprint: facts.thumbprint,
+        common_name: facts.common_name,
+        subject_dn: facts.subject_dn,
+        issuer_dn: facts.issuer_dn,
+        not_before: facts.not_before,
+        not_after: facts.not_after,
+        is_ca: facts.is_ca,
+        cert_issuer_id: context.cert_issuer_id,
+        local_ca_id: context.local_ca_id,
+        issuer_certificate_id: context.issuer_certificate_id,
+        csr_id: context.csr_id,
+        owner_user_id: context.owner_user_id,
+        owner_username: context.owner_username.clone(),
+        team_id: context.team_id,
+        extra_details: context.extra_info.clone(),
+        extra_emails: (!emails.is_empty()).then(|| emails.clone()),
+        track_expiry: context.track_expiry,
+        renewed: false,
+        renewed_by_certificate_id: None,
+        renews_certificate_id: context.renews_certificate_id,
+        revoked: false,
+        revoked_at: None,
+        revocation_reason: None,
+        has_key_data: false,
+        imported_at: None,
+        ms_template_name: facts.ms_template_name,
+        journal: Some(journal),
+        created_at: context.requested_at,
+    })
 }

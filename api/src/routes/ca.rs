@@ -10,13 +10,13 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::json::cert_issuer::{CertIssuerItem, LOCAL, NewCertIssuerBody, pems};
-use super::reference::Reference;
+use super::reference::agreed;
 use super::validate::Faults;
 use crate::app::AppState;
 use crate::auth::{Actor, Administrator};
 use crate::error::{ApiError, Code, JsonError};
-use crate::inventory::ca_chain;
 use crate::inventory::cert_issuer::{self, NewCertIssuer};
+use crate::inventory::{ca_chain, local_ca, profile};
 use crate::json::Json;
 use crate::request::PathId;
 use crate::store::cert_issuer::CertIssuer;
@@ -92,8 +92,8 @@ async fn create(
         faults.add("caType", "must be 0, a Local CA");
     }
     faults.finish()?;
-    let ca = local_ca(&state, &new).await?;
-    let profile = profile(&state, &new).await?;
+    let ca = local_ca_of(&state, &new).await?;
+    let profile = profile_of(&state, &new).await?;
     let teams = teams(&state, &new.teams).await?;
     let new = NewCertIssuer {
         name: new.ca_name,
@@ -146,38 +146,22 @@ async fn subject_and_chain(
     Ok((subject, chain))
 }
 
-async fn local_ca(state: &AppState, new: &NewCertIssuerBody) -> Result<LocalCa, ApiError> {
-    let reference = Reference {
-        kind: "Local CA",
-        name: ("localCaName", new.local_ca_name.as_deref()),
-        id: ("localCaId", new.local_ca_id.as_deref()),
-    };
-    let by_name = match reference.given_name() {
-        Some(name) => state.store.live_local_ca_named(name).await?,
-        None => None,
-    };
-    let by_id = match reference.parsed_id() {
-        Some(id) => state.store.local_ca(id).await?.filter(|ca| ca.deleted_at.is_none()),
-        None => None,
-    };
-    reference.resolve(by_name, by_id)
+async fn local_ca_of(state: &AppState, new: &NewCertIssuerBody) -> Result<LocalCa, ApiError> {
+    let named =
+        [("localCaId", new.local_ca_id.as_deref()), ("localCaName", new.local_ca_name.as_deref())];
+    let find = |field, named| local_ca::find(state, field, named);
+    let found = agreed(&named, find, |ca: &LocalCa| ca.id).await?;
+    found.ok_or_else(|| ApiError::invalid_field("localCaId", "must name a Local CA"))
 }
 
-async fn profile(state: &AppState, new: &NewCertIssuerBody) -> Result<Profile, ApiError> {
-    let reference = Reference {
-        kind: "profile",
-        name: ("certProfileName", new.cert_profile_name.as_deref()),
-        id: ("certProfileId", new.cert_profile_id.as_deref()),
-    };
-    let by_name = match reference.given_name() {
-        Some(name) => state.store.profile_named(name).await?,
-        None => None,
-    };
-    let by_id = match reference.parsed_id() {
-        Some(id) => state.store.profile(id).await?,
-        None => None,
-    };
-    reference.resolve(by_name, by_id)
+async fn profile_of(state: &AppState, new: &NewCertIssuerBody) -> Result<Profile, ApiError> {
+    let named = [
+        ("certProfileId", new.cert_profile_id.as_deref()),
+        ("certProfileName", new.cert_profile_name.as_deref()),
+    ];
+    let find = |field, named| profile::find(state, field, named);
+    let found = agreed(&named, find, |profile: &Profile| profile.id).await?;
+    found.ok_or_else(|| ApiError::invalid_field("certProfileId", "must name a profile"))
 }
 
 async fn teams(state: &AppState, named: &[String]) -> Result<Vec<TeamId>, ApiError> {

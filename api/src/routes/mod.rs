@@ -4,6 +4,7 @@ pub mod ca;
 pub mod current_user;
 pub mod json;
 pub mod keystores;
+pub mod localca;
 pub mod login;
 pub mod profiles;
 pub mod record;

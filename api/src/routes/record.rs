@@ -5,35 +5,20 @@ use std::fmt::Display;
 use time::OffsetDateTime;
 
 use super::json::certificate::{CertificateRecord, CertificateStatus, HistoryRecord};
-
 use crate::certificate::CertificateFacts;
 use crate::certificate::fields::NotACertificate;
-use crate::certificate::history::HistoryEntry;
-use crate::certificate::stored::StoredCertificate;
 use crate::packaging::pem;
+use crate::store::certificate::{HistoryEntry, StoredCertificate};
 use crate::timestamp;
 
-/// What a record names and its row knows by id alone.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct RecordNames {
-    /// Of the Certificate Issuer.
-    pub issuer_name: Option<String>,
-    /// Of the team.
-    pub team_name: Option<String>,
-}
-
 impl CertificateRecord {
-    /// The record of a row at `now`. `history` stands in the order of its time.
+    /// The record of a row as it stands at `now`.
     ///
     /// # Errors
     ///
     /// The stored bytes are no certificate.
-    pub fn new(
-        row: &StoredCertificate,
-        history: &[HistoryEntry],
-        names: RecordNames,
-        now: OffsetDateTime,
-    ) -> Result<Self, NotACertificate> {
+    pub fn new(stored: &StoredCertificate, now: OffsetDateTime) -> Result<Self, NotACertificate> {
+        let StoredCertificate { certificate: row, team_name, cert_issuer_name, history } = stored;
         let facts = CertificateFacts::read(&row.der)?;
         let has_expired = now > row.not_after;
         let status = match (row.revoked, has_expired, row.renewed) {
@@ -43,7 +28,7 @@ impl CertificateRecord {
             _ => CertificateStatus::Active,
         };
         Ok(Self {
-            id: row.certificate_id.to_string(),
+            id: row.id.to_string(),
             ca_id: text(row.cert_issuer_id.as_ref()),
             local_ca_id: text(row.local_ca_id.as_ref()),
             csr_id: text(row.csr_id.as_ref()),
@@ -89,19 +74,19 @@ impl CertificateRecord {
             status,
             revocation_time: row.revoked_at.map(timestamp::with_offset),
             revocation_reason: row.revocation_reason.clone(),
-            issuer_name: names.issuer_name,
-            team_name: names.team_name,
+            issuer_name: cert_issuer_name.clone(),
+            team_name: team_name.clone(),
         })
     }
 }
 
 impl From<&HistoryEntry> for HistoryRecord {
     fn from(entry: &HistoryEntry) -> Self {
-        let HistoryEntry { history_id: _, happened_at, event, details } = entry;
+        let HistoryEntry { id: _, happened_at, event, details } = entry;
         Self {
             timestamp: timestamp::with_offset(*happened_at),
             timestamp_str: timestamp::plain_with_milliseconds(*happened_at),
-            event: event.to_string(),
+            event: event.clone(),
             details: details.clone(),
         }
     }

@@ -39,6 +39,8 @@ statements! {
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)";
     SET_KEY = "
         UPDATE local_ca SET key_id = $2, signer_id = $3 WHERE local_ca_id = $1";
+    SET_DEFINITION = "
+        UPDATE local_ca SET definition = $2 WHERE local_ca_id = $1";
     SET_APPROVAL = "
         UPDATE local_ca SET status = 'awaiting-approval', approval_id = $2, definition = $3
          WHERE local_ca_id = $1";
@@ -265,6 +267,25 @@ impl Write {
             .bind(id.to_string())
             .bind(key_id.to_string())
             .bind(signer_id.to_string())
+            .execute(self.connection())
+            .await
+            .map_err(StoreError::of(TABLE))?;
+        Ok(())
+    }
+
+    /// Keeps what the CA is to be, its draft included.
+    ///
+    /// # Errors
+    ///
+    /// Only if the database fails.
+    pub async fn set_local_ca_definition(
+        &mut self,
+        id: LocalCaId,
+        definition: &str,
+    ) -> Result<(), StoreError> {
+        sqlx::query(SET_DEFINITION)
+            .bind(id.to_string())
+            .bind(definition)
             .execute(self.connection())
             .await
             .map_err(StoreError::of(TABLE))?;

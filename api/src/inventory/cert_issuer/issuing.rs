@@ -6,7 +6,7 @@ use super::check_live;
 use crate::app::AppState;
 use crate::error::{ApiError, Code};
 use crate::inventory::local_ca;
-use crate::issuance::issue::Issuer;
+use crate::issuance::csr_issuance::Issuer;
 
 /// Issuer, profile, Local CA and the CA's certificate, as they stand now.
 ///

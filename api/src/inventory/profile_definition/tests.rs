@@ -1,3 +1,5 @@
+use chancery_shared::wire::policy::Policy;
+
 use super::*;
 use crate::inventory::profile_names::ProfileViolation;
 use crate::inventory::subject_rules::SubjectRuleBroken;

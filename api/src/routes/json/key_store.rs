@@ -1,12 +1,12 @@
 //! Key Stores and the tokens that they can stand on.
 
 use chancery_shared::id::KeyStoreId;
-use chancery_shared::wire::algorithm::KeyAlgorithm;
 use chancery_shared::wire::v1::TokenSummary;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::error::ApiError;
+use crate::inventory::local_ca::algorithm;
 use crate::json::empty_is_absent;
 use crate::signer_client::SignerState;
 use crate::store::key_store::KeyStore;
@@ -104,7 +104,7 @@ impl TokenItem {
             model: token.model.clone(),
             serial: token.serial.clone(),
             status: status(signer, &token.name),
-            key_algorithms: token.key_algorithms.iter().copied().map(shown).collect(),
+            key_algorithms: token.key_algorithms.iter().copied().map(algorithm::key_name).collect(),
             used_keys: token.used_keys,
             free_keys: token.max_keys.saturating_sub(token.used_keys),
         }
@@ -115,18 +115,5 @@ fn status(signer: &SignerState, token: &str) -> String {
     match signer.check_token(token) {
         Ok(()) => "ok".to_owned(),
         Err(error) => ApiError::from(error).message(),
-    }
-}
-
-/// The name that people see.
-fn shown(algorithm: KeyAlgorithm) -> &'static str {
-    match algorithm {
-        KeyAlgorithm::Rsa2048 => "RSA 2048",
-        KeyAlgorithm::Rsa3072 => "RSA 3072",
-        KeyAlgorithm::Rsa4096 => "RSA 4096",
-        KeyAlgorithm::EcdsaP256 => "ECDSA P-256",
-        KeyAlgorithm::EcdsaP384 => "ECDSA P-384",
-        KeyAlgorithm::EcdsaP521 => "ECDSA P-521",
-        KeyAlgorithm::Ed25519 => "Ed25519",
     }
 }
