@@ -3,6 +3,7 @@
 mod account;
 mod certificate;
 mod fixtures;
+mod inventory;
 mod small;
 
 use sqlx::Executor as _;
