@@ -10,6 +10,7 @@ pub mod error;
 pub mod health;
 pub mod inventory;
 pub mod issuance;
+pub mod issuer_choice;
 pub mod json;
 pub mod listener;
 pub mod log;

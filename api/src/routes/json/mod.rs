@@ -1,6 +1,7 @@
 //! The specification's field names: they stand here and nowhere else.
 
 pub mod certificate;
+pub mod certificate_request;
 pub mod login;
 pub mod team;
 pub mod user;
