@@ -23,6 +23,7 @@ mod error;
 pub mod installation;
 pub mod journal_head;
 pub mod lease;
+pub mod local_ca;
 pub mod membership;
 mod row;
 pub mod team;

@@ -22,6 +22,7 @@ async fn every_statement_can_be_prepared_on_both_engines() {
         super::installation::STATEMENTS,
         super::journal_head::STATEMENTS,
         super::lease::STATEMENTS,
+        super::local_ca::STATEMENTS,
         super::membership::STATEMENTS,
         super::team::STATEMENTS,
     ];
