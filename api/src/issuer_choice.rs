@@ -1,7 +1,7 @@
 //! The Certificate Issuer of a request: which one is named, and whether its sender may use it.
 
 use crate::app::AppState;
-use crate::error::{ApiError, Code, FieldError};
+use crate::error::{ApiError, Code};
 use crate::store::cert_issuer::CertIssuer;
 use crate::team::Member;
 
@@ -77,7 +77,7 @@ pub async fn resolve(
                 "the team {team} may not use {}; name another issuer, or a team of yours that may",
                 issuer.name
             );
-            return Err(at("caName", Code::NotPermitted, message));
+            return Err(ApiError::refused_field(Code::NotPermitted, "caName", message));
         }
     }
     Ok(Permitted { member, issuer })
@@ -119,10 +119,9 @@ async fn by_id(state: &AppState, id: &str) -> Result<Option<CertIssuer>, ApiErro
 
 fn unknown(field: &str, name: &str) -> ApiError {
     let name: String = name.chars().take(100).collect();
-    at(field, Code::UnknownIssuer, format!("there is no Certificate Issuer {name}"))
-}
-
-fn at(field: &str, code: Code, message: String) -> ApiError {
-    let fields = vec![FieldError { field: field.to_owned(), message: message.clone() }];
-    ApiError::refused(code, message).with_fields(fields)
+    ApiError::refused_field(
+        Code::UnknownIssuer,
+        field,
+        format!("there is no Certificate Issuer {name}"),
+    )
 }

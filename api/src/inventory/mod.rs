@@ -1,5 +1,6 @@
 //! What an administrator sets up: profiles, CAs, issuers and key stores.
 
+pub mod cert_issuer;
 pub mod profile_definition;
 pub mod profile_names;
 pub mod profile_values;

@@ -9,8 +9,8 @@ use crate::app::AppState;
 use crate::auth::Actor;
 use crate::error::{ApiError, JsonError};
 use crate::inventory::cert_issuer;
-use crate::issuance::issue::{CsrIssuance, CsrRequestBody, Issued, Issuer, NewIds, Requester};
 use crate::issuance::issue::issue;
+use crate::issuance::issue::{CsrIssuance, CsrRequestBody, Issued, Issuer, NewIds, Requester};
 use crate::issuer_choice::{self, IssuerChoice, Permitted};
 use crate::json::{Json, empty_is_absent};
 use crate::request::{Query, RequestId};
@@ -58,8 +58,8 @@ pub(super) async fn request_csr(
 
     // 3. to 8. In a task of their own: once the signer is asked, the record must follow.
     let request = Accepted { permitted, issuer, request_id, body };
-    let issued = tokio::spawn(request.issue(state).in_current_span()).await;
-    let Issued { certificate_id, pem } = issued.map_err(ApiError::internal)??;
+    let done = tokio::spawn(request.issue(state).in_current_span()).await;
+    let Issued { certificate_id, pem } = done.map_err(ApiError::internal)??;
     let id = certificate_id.to_string();
     Ok(Json(IssuedCertificate { cert_id: id.clone(), id, pem_cert: pem }))
 }

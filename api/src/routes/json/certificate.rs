@@ -6,6 +6,7 @@ use utoipa::ToSchema;
 /// A certificate record: the specification's fields in its order, then ours.
 #[derive(Clone, Debug, Serialize, PartialEq, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[expect(clippy::struct_excessive_bools, reason = "the specification has them")]
 pub struct CertificateRecord {
     /// The same as `certId` of the request.
     pub id: String,
