@@ -98,7 +98,7 @@ fn authenticated() -> OpenApiRouter<AppState> {
 
 /// Routes for any user; paths below `/api`.
 fn members() -> OpenApiRouter<AppState> {
-    OpenApiRouter::new().merge(routes::current_user::routes())
+    OpenApiRouter::new().merge(routes::current_user::routes()).merge(routes::certs::routes())
 }
 
 /// Routes for administrators: where a new route belongs unless its rule says otherwise.

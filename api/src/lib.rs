@@ -11,6 +11,7 @@ pub mod first_start;
 pub mod health;
 pub mod inventory;
 pub mod issuance;
+pub mod issuer_choice;
 pub mod json;
 pub mod listener;
 pub mod log;

@@ -2,6 +2,7 @@
 
 pub mod local_ca;
 mod profile_ceiling;
+pub mod cert_issuer;
 pub mod profile_definition;
 pub mod profile_names;
 pub mod profile_values;

@@ -2,6 +2,7 @@
 
 pub mod certificate;
 pub mod local_ca;
+pub mod certificate_request;
 pub mod login;
 pub mod team;
 pub mod user;

@@ -15,15 +15,18 @@ async fn every_statement_can_be_prepared_on_both_engines() {
         super::account::STATEMENTS,
         super::account::LOGIN_STATEMENTS,
         super::authorised_ca::STATEMENTS,
+        super::cert_issuer::STATEMENTS,
         super::certificate::INSERT_STATEMENTS,
         super::certificate::PAGE_STATEMENTS,
         super::certificate::READ_STATEMENTS,
         super::ended_token::STATEMENTS,
         super::installation::STATEMENTS,
         super::journal_head::STATEMENTS,
+        super::key_store::STATEMENTS,
         super::lease::STATEMENTS,
         super::local_ca::STATEMENTS,
         super::membership::STATEMENTS,
+        super::profile::STATEMENTS,
         super::team::STATEMENTS,
     ];
     for (engine, test) in both().await {
