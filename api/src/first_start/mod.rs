@@ -84,11 +84,8 @@ impl FirstStart {
 /// The signer or the database is not there, or another process is at it.
 pub async fn run(state: &AppState, holder: &str) -> Result<(), ApiError> {
     if state.store.fact(DONE).await?.is_none() {
-        let mut write = state.store.begin().await?;
-        let until = state.clock.now() + LEASE_FOR;
-        let taken = write.take_lease(LEASE, holder, state.clock.now(), until).await?;
-        write.commit().await?;
-        if !taken {
+        let now = state.clock.now();
+        if !state.store.take_lease(LEASE, holder, now, now + LEASE_FOR).await? {
             let message = "another process makes what the first start makes";
             return Err(ApiError::refused(Code::SignerUnavailable, message));
         }

@@ -8,6 +8,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::json::local_ca::{LocalCaItem, NewLocalCaBody};
+use super::reference::agreed;
 use super::validate::Faults;
 use crate::app::AppState;
 use crate::auth::Administrator;
@@ -159,27 +160,6 @@ async fn understand(
     })
 }
 
-/// The one thing that every given field names.
-async fn agreed<'a, T, Id: PartialEq, F>(
-    named: &[(&'static str, Option<&'a str>)],
-    find: impl Fn(&'static str, &'a str) -> F,
-    id: impl Fn(&T) -> Id,
-) -> Result<Option<T>, ApiError>
-where
-    F: Future<Output = Result<T, ApiError>>,
-{
-    let mut agreed: Option<T> = None;
-    for (field, named) in named {
-        let Some(named) = named else { continue };
-        let found = find(field, named).await?;
-        if agreed.as_ref().is_some_and(|other| id(other) != id(&found)) {
-            return Err(ApiError::invalid_field(field, "names another item than the id does"));
-        }
-        agreed = Some(found);
-    }
-    Ok(agreed)
-}
-
 fn refuse_later_fields(body: &NewLocalCaBody, faults: &mut Faults) {
     let later = "is not available in this version; leave it out";
     if body.external == Some(true) {
@@ -227,7 +207,9 @@ fn algorithms(
 fn policies(texts: &[String], faults: &mut Faults) -> Vec<CertificatePolicy> {
     let parsed: Result<Vec<_>, _> = texts.iter().map(|text| text.parse()).collect();
     parsed
-        .map_err(|error: crate::certificate::NotAPolicy| faults.add("policies", error.to_string()))
+        .map_err(|error: crate::certificate::certificate_policy::NotAPolicy| {
+            faults.add("policies", error.to_string())
+        })
         .unwrap_or_default()
 }
 
@@ -257,10 +239,8 @@ fn policy(
     match serde_json::from_value::<Policy>(Value::Object(fields)) {
         Ok(policy) => match policy.beyond(&ceiling) {
             None => return Some(policy),
-            Some(field) => faults.add(
-                &format!("policy.{field}"),
-                "goes beyond what the signer's operator allows",
-            ),
+            Some(field) => faults
+                .add(&format!("policy.{field}"), "goes beyond what the signer's operator allows"),
         },
         Err(error) => faults.add("policy", error.to_string()),
     }

@@ -121,8 +121,7 @@ async fn renew(
     identity: &ServerIdentity,
     files: &TlsFiles,
 ) -> Result<OffsetDateTime, ApiError> {
-    let Maker { user_id, username, request_id } =
-        crate::first_start::administrator(state).await?;
+    let Maker { user_id, username, request_id } = crate::first_start::administrator(state).await?;
     let teams = state.store.teams_of(user_id).await?;
     let team = teams.first().ok_or_else(|| ApiError::not_found("team"))?;
     let issuer = state.store.live_cert_issuer_named(ISSUER).await?;

@@ -1,9 +1,7 @@
 //! A key pair of the service's own, and the CSR that asks for its certificate.
 
 use aws_lc_rs::rand::SystemRandom;
-use aws_lc_rs::signature::{
-    ECDSA_P256_SHA256_ASN1_SIGNING, EcdsaKeyPair, KeyPair as _,
-};
+use aws_lc_rs::signature::{ECDSA_P256_SHA256_ASN1_SIGNING, EcdsaKeyPair, KeyPair as _};
 use chancery_shared::wire::algorithm::SignatureAlgorithm;
 use der::asn1::{Any, BitString, ObjectIdentifier, SetOfVec};
 use der::{Decode as _, Encode as _};

@@ -9,10 +9,10 @@ use crate::app::AppState;
 use crate::auth::Actor;
 use crate::error::{ApiError, JsonError};
 use crate::inventory::cert_issuer;
-use crate::issuance::issue::issue;
 use crate::issuance::csr_issuance::{
     CsrIssuance, CsrRequestBody, Issued, Issuer, NewIds, Requester,
 };
+use crate::issuance::issue::issue;
 use crate::issuer_choice::{self, IssuerChoice, Permitted};
 use crate::json::{Json, empty_is_absent};
 use crate::request::{Query, RequestId};
