@@ -98,7 +98,10 @@ fn authenticated() -> OpenApiRouter<AppState> {
 
 /// Routes for any user; paths below `/api`.
 fn members() -> OpenApiRouter<AppState> {
-    OpenApiRouter::new().merge(routes::current_user::routes()).merge(routes::ca::member_routes())
+    OpenApiRouter::new()
+        .merge(routes::current_user::routes())
+        .merge(routes::certs::routes())
+        .merge(routes::ca::member_routes())
 }
 
 /// Routes for administrators: where a new route belongs unless its rule says otherwise.

@@ -48,7 +48,7 @@ pub enum Code {
     WrongState,
     /// The item is in use; `dependants` says by what.
     InUse,
-    /// The CA can't sign: deleted, offline or without a certificate.
+    /// The CA can't sign: deleted, offline, expired or without a certificate.
     CaNotLive,
     /// The token holds as many keys as it may.
     KeyLimit,
@@ -86,6 +86,8 @@ pub enum Code {
     SignerUnavailable,
     /// The signer was asked and did not answer; what it signed appears by itself.
     OutcomeUnknown,
+    /// The certificate was signed and its record could not be written; it appears by itself.
+    NotRecorded,
     /// The signer has too much to do.
     SignerBusy,
     /// The signer's journal can't be written.
@@ -144,6 +146,7 @@ impl Code {
             Self::DatabaseUnavailable
             | Self::SignerUnavailable
             | Self::OutcomeUnknown
+            | Self::NotRecorded
             | Self::SignerBusy
             | Self::JournalUnavailable
             | Self::JournalBehind

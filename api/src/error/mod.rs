@@ -2,6 +2,7 @@
 
 mod body;
 mod code;
+mod issue;
 mod signer;
 
 #[cfg(test)]
@@ -12,6 +13,7 @@ use std::time::Duration;
 use axum::http::header::{RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
+use chancery_shared::id::CertificateId;
 
 pub(crate) use body::JsonError;
 pub use body::{Dependant, ErrorBody, FieldError, OwnBody, complete};
@@ -40,6 +42,15 @@ pub enum ApiError {
     /// The database did not do it.
     #[error("the database did not do it")]
     Store(#[from] StoreError),
+    /// A certificate was signed, and the database would not take its record.
+    #[error("the certificate {certificate_id} was signed but not recorded")]
+    NotRecorded {
+        /// The id that reconciliation will record it under.
+        certificate_id: CertificateId,
+        /// Why.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
     /// A fault of ours, or something that can't happen.
     #[error("internal error")]
     Internal(#[source] Box<dyn std::error::Error + Send + Sync>),
@@ -135,6 +146,7 @@ impl ApiError {
             Self::Bearer(BearerError::Expired) => Code::TokenExpired,
             Self::Password(PasswordError::Busy | PasswordError::CutOff) => Code::Throttled,
             Self::Signer(error) => signer::code(error),
+            Self::NotRecorded { .. } => Code::NotRecorded,
             Self::Store(StoreError::Unavailable { .. } | StoreError::Closed) => {
                 Code::DatabaseUnavailable
             }
@@ -165,6 +177,10 @@ impl ApiError {
             Self::Store(StoreError::Taken { .. }) => {
                 "an item with this name exists; choose another name".to_owned()
             }
+            Self::NotRecorded { certificate_id, .. } => format!(
+                "the certificate was issued but could not be recorded yet; it appears by itself \
+                 within minutes under the id {certificate_id}, so look before you ask again"
+            ),
             Self::Password(PasswordError::Hash(_)) | Self::Store(_) | Self::Internal(_) => {
                 INTERNAL.to_owned()
             }
@@ -176,7 +192,7 @@ impl ApiError {
             Self::Refused(refused) => refused.retry_after,
             Self::Signer(error) => signer::retry_after(error),
             Self::Password(_) => Some(Duration::from_secs(1)),
-            Self::Bearer(_) | Self::Store(_) | Self::Internal(_) => None,
+            Self::Bearer(_) | Self::Store(_) | Self::NotRecorded { .. } | Self::Internal(_) => None,
         };
         let comes_back =
             matches!(status, StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS);

@@ -38,6 +38,21 @@ pub enum ProfileViolation {
     SubjectRule(#[from] SubjectRuleBroken),
 }
 
+impl ProfileViolation {
+    /// The rule that is broken: the field of the profile that has it.
+    pub fn rule(&self) -> &'static str {
+        match self {
+            Self::KeyAlgorithm { .. } => "allowedKeyAlgorithms",
+            Self::SanType { .. } => "allowedSanTypes",
+            Self::Wildcard(_) => "allowWildcards",
+            Self::CommonNameIsNoHost(_) => "addCnAsDnsSan",
+            // No profile can allow it: RFC 5280, section 4.1.2.6.
+            Self::NoName => "subject",
+            Self::SubjectRule(_) => "subjectRules",
+        }
+    }
+}
+
 fn list(keys: &[AllowedKeyAlgorithm]) -> String {
     keys.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }

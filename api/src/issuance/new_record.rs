@@ -65,7 +65,6 @@ pub fn new_record(
         MadeBy::Request => (context.requested_at, HistoryEvent::Created, context.created_details()),
         MadeBy::Reconciliation(at) => (at, HistoryEvent::Recovered, context.recovered_details()),
     };
-    let event = event.to_string();
     Ok(NewCertificate {
         certificate: row(context, der, signed.journal)?,
         csr: csr.filter(|_| context.csr_id.is_some()).map(<[u8]>::to_vec),

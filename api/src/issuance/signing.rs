@@ -2,11 +2,13 @@
 
 use std::future::Future;
 
-use chancery_shared::bytes::SerialNonce;
+use chancery_shared::bytes::{Bytes, SerialNonce};
 use chancery_shared::id::KeyId;
-use chancery_shared::wire::{Context, JournalHead, Refusal};
+use chancery_shared::wire::v1::SignCertificate;
+use chancery_shared::wire::{Context, JournalHead};
 
 use super::tbs::{Draft, DraftError};
+use crate::signer_client::{Journaled, SignerClient, SignerError, Signing as Answer};
 
 /// Signs end-entity certificates.
 pub trait Signing: Sync {
@@ -18,7 +20,7 @@ pub trait Signing: Sync {
     ///
     /// # Errors
     ///
-    /// See [`SigningError`]: only [`SigningError::OutcomeUnknown`] may have a certificate.
+    /// See [`SigningError`].
     fn sign_certificate<D>(
         &self,
         request: SigningRequest<'_, D>,
@@ -57,16 +59,56 @@ pub enum SigningError {
     /// There was nothing to send.
     #[error(transparent)]
     Draft(DraftError),
-    /// The signer said no, by its code. Nothing was signed.
-    #[error("{}", .0.detail)]
-    Refused(Refusal),
-    /// The signer can't be reached. Nothing was sent.
-    #[error("the signer is not available; send the same request again")]
-    Unavailable,
-    /// The request was sent and no answer came. If it was signed, the record appears by itself.
-    #[error(
-        "the signer did not answer in time; if it signed, the certificate appears by itself \
-         within minutes, so look before you ask again"
-    )]
-    OutcomeUnknown,
+    /// The signer said no, was not there, or was asked and did not answer:
+    /// [`SignerError::outcome_is_unknown`] tells the last from the others.
+    #[error(transparent)]
+    Signer(#[from] SignerError),
 }
+
+impl Signing for SignerClient {
+    async fn sign_certificate<D>(
+        &self,
+        request: SigningRequest<'_, D>,
+    ) -> Result<SignedTbs, SigningError>
+    where
+        D: Fn(SerialNonce) -> Result<Draft, DraftError> + Send + Sync,
+    {
+        let SigningRequest { key_id, draft, csr, context } = request;
+        let mut last = SignerError::Unreachable;
+        for _ in 0..DRAFTS {
+            let (serial_nonce, connection) = self.serial_nonce().await?;
+            // What is known to be away is not waited for.
+            self.state().check_key(key_id)?;
+            let Draft { tbs, .. } = draft(serial_nonce).map_err(SigningError::Draft)?;
+            let request = SignCertificate {
+                key_id,
+                tbs: Bytes(tbs.clone()),
+                csr: Bytes(csr.to_vec()),
+                serial_nonce,
+                context: context.clone(),
+            };
+            match SignerClient::sign_certificate(self, connection, request).await {
+                Ok(answer) => return signed(tbs, answer).map_err(SigningError::Signer),
+                Err(error @ SignerError::RetryDraft) => last = error,
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Err(last.into())
+    }
+}
+
+/// A certificate of an end entity never waits for the operator, and is journaled before it is
+/// answered: any other answer is none.
+fn signed(tbs: Vec<u8>, answer: Journaled<Answer>) -> Result<SignedTbs, SignerError> {
+    match answer {
+        Journaled { value: Answer::Signed(signature), head: Some(journal) } => {
+            Ok(SignedTbs { tbs, signature, journal })
+        }
+        Journaled { value: Answer::Signed(_) | Answer::Pending(_), .. } => {
+            Err(SignerError::Protocol)
+        }
+    }
+}
+
+/// How often a draft is made while its connections go away.
+const DRAFTS: usize = 3;

@@ -1,6 +1,7 @@
 //! The JSON API, one file per group of paths: thin, the work is done elsewhere.
 
 pub mod ca;
+pub mod certs;
 pub mod current_user;
 pub mod json;
 pub mod keystores;

@@ -86,7 +86,7 @@ impl From<&HistoryEntry> for HistoryRecord {
         Self {
             timestamp: timestamp::with_offset(*happened_at),
             timestamp_str: timestamp::plain_with_milliseconds(*happened_at),
-            event: event.clone(),
+            event: event.to_string(),
             details: details.clone(),
         }
     }

@@ -245,8 +245,7 @@ async fn record(
     context: &IssuanceContext,
     signed: &SignedTbs,
 ) -> Result<(), ApiError> {
-    let record =
-        new_record(context, signed, None, MadeBy::Request).map_err(ApiError::internal)?;
+    let record = new_record(context, signed, None, MadeBy::Request).map_err(ApiError::internal)?;
     state.store.insert(record).await?;
     go_live(state, ca, context.certificate_id).await
 }
@@ -289,7 +288,7 @@ pub(super) async fn remove(state: &AppState, maker: &Maker, ca: &LocalCa) {
 fn is_unknown(error: &ApiError) -> bool {
     match error {
         ApiError::Signer(error) => error.outcome_is_unknown(),
-        ApiError::Store(_) | ApiError::Internal(_) => true,
+        ApiError::NotRecorded { .. } | ApiError::Store(_) | ApiError::Internal(_) => true,
         ApiError::Refused(_) | ApiError::Bearer(_) | ApiError::Password(_) => false,
     }
 }

@@ -2,6 +2,7 @@
 
 pub mod cert_issuer;
 pub mod certificate;
+pub mod certificate_request;
 pub mod key_store;
 pub mod local_ca;
 pub mod login;

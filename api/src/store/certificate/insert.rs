@@ -142,7 +142,7 @@ impl Write {
             .bind(entry.id.to_string())
             .bind(id.to_string())
             .bind(to_millis(entry.happened_at))
-            .bind(&entry.event)
+            .bind(entry.event.to_string())
             .bind(&entry.details)
             .execute(self.connection())
             .await;

@@ -9,6 +9,8 @@ use chancery_shared::id::{CertIssuerId, CertificateId, CsrId, LocalCaId, RowId, 
 use chancery_shared::wire::JournalHead;
 use time::OffsetDateTime;
 
+use crate::certificate::history::HistoryEvent;
+
 pub use insert::Inserted;
 pub(super) use writer::{Handle as WriterHandle, Writer};
 
@@ -107,8 +109,8 @@ pub struct HistoryEntry {
     pub id: RowId,
     /// When it happened.
     pub happened_at: OffsetDateTime,
-    /// What, one of the words that clients know, such as `created`.
-    pub event: String,
+    /// What.
+    pub event: HistoryEvent,
     /// One sentence that names the user.
     pub details: String,
 }

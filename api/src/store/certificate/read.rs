@@ -75,7 +75,7 @@ impl HistoryRow {
         Ok(HistoryEntry {
             id: at.parse("history_id", &self.history_id)?,
             happened_at: from_millis(self.happened_at),
-            event: self.event,
+            event: at.parse("event", &self.event)?,
             details: self.details,
         })
     }

@@ -6,6 +6,7 @@ use chancery_shared::wire::JournalHead;
 use time::OffsetDateTime;
 use time::macros::datetime;
 
+use crate::certificate::HistoryEvent;
 use crate::store::Store;
 use crate::store::account::{Account, Group};
 use crate::store::certificate::{Certificate, HistoryEntry, NewCertificate};
@@ -108,7 +109,7 @@ pub(super) fn certificate(number: u64) -> NewCertificate {
         history: vec![HistoryEntry {
             id: RowId::from_bytes(id),
             happened_at: NOW,
-            event: "created".to_owned(),
+            event: HistoryEvent::Created,
             details: "Created by User1 with a CSR".to_owned(),
         }],
     }
