@@ -1,3 +1,5 @@
+//! Issuance with a signer and a store that can fail.
+
 use chancery_shared::wire::{Refusal, RefusalCode};
 use time::macros::datetime;
 
