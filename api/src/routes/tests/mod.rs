@@ -2,8 +2,11 @@
 
 mod access;
 mod certs;
+mod ca;
 mod current_user;
+mod keystores;
 mod login;
+mod profiles;
 mod team_rule;
 mod teams;
 mod users;
