@@ -1,6 +1,7 @@
 //! The routes, asked by personas through the real router.
 
 mod access;
+mod certs;
 mod ca;
 mod current_user;
 mod keystores;
