@@ -131,6 +131,9 @@ launch() { # NAME PROGRAM
     </dev/null >>"$home/log/$1.log" 2>&1 9>&- &
 }
 
+# Ctrl-C ends a sleep too, which is no failure.
+pause() { sleep "$1" || true; }
+
 alive() { kill -0 "$1" 2>/dev/null; }
 
 stop() { # PID TENTHS_OF_A_SECOND
@@ -138,7 +141,7 @@ stop() { # PID TENTHS_OF_A_SECOND
   local i
   for ((i = 0; i < $2; i++)); do
     alive "$1" || return 0
-    sleep 0.1
+    pause 0.1
   done
   kill -KILL "$1" 2>/dev/null || true
 }
@@ -206,7 +209,7 @@ wait_for_socket() {
     [[ ! -S $home/run/signer.sock ]] || return 0
     check_children
     end_if_asked
-    sleep 0.1
+    pause 0.1
   done
   stop_all
   fail "the signer did not open its socket within 10 s; its log is $home/log/signer.log"
@@ -220,7 +223,7 @@ wait_until_ready() {
     check_children
     end_if_asked
     if [[ $i -eq 300 ]]; then say "not ready yet, still trying: $(health || true)"; fi
-    sleep 0.2
+    pause 0.2
   done
 }
 

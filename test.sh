@@ -33,7 +33,7 @@ newest_postgres() { compgen -G '/usr/lib/postgresql/*/bin' | sort -V | tail -n 1
 install_missing() {
   local missing=() pair
   for pair in gcc:gcc softhsm2-util:softhsm2 openssl:openssl certtool:gnutls-bin curl:curl jq:jq \
-    python3:python3 shellcheck:shellcheck setpriv:util-linux; do
+    python3:python3 shellcheck:shellcheck setpriv:util-linux pkill:procps; do
     have "${pair%%:*}" || missing+=("${pair##*:}")
   done
   [[ -e /usr/include/stdio.h ]] || missing+=(libc6-dev)
@@ -108,27 +108,21 @@ part_dependencies() {
 # Every target, so that programs and tests share one set of features and nothing is built twice.
 part_build() { cargo build --quiet --workspace --all-targets --locked; }
 
-part_unit() { cargo test --quiet --workspace --locked --lib --bins; }
+part_unit() { cargo test --quiet --no-fail-fast --workspace --locked --lib --bins; }
 
-part_doc() { cargo test --quiet --workspace --locked --doc; }
+part_doc() { cargo test --quiet --no-fail-fast --workspace --locked --doc; }
 
-part_integration() {
-  local files
-  mapfile -t files < <(compgen -G '*/tests/*.rs' | grep -v '^tests/' || true)
-  run_test_files "${files[@]}"
-}
+part_integration() { run_test_files '.name != "chancery-tests"'; }
 
-part_system() {
-  local files
-  mapfile -t files < <(compgen -G 'tests/tests/*.rs')
-  part_build || return
-  run_test_files "${files[@]}"
-}
+part_system() { part_build && run_test_files '.name == "chancery-tests"'; }
 
+# run_test_files CONDITION: the files below tests/ of the packages that meet a condition of jq.
 run_test_files() {
-  local file chosen=()
-  for file in "$@"; do chosen+=(--test "$(basename "$file" .rs)"); done
-  [[ ${#chosen[@]} -eq 0 ]] || cargo test --quiet --workspace --locked "${chosen[@]}"
+  local chosen
+  mapfile -t chosen < <(cargo metadata --no-deps --locked --format-version 1 |
+    jq -r ".packages[] | select($1) | .targets[] | select(.kind == [\"test\"]) | \"--test\", .name")
+  [[ ${#chosen[@]} -gt 0 ]] || return
+  cargo test --quiet --no-fail-fast --workspace --locked "${chosen[@]}"
 }
 
 all=(shell fmt dependencies clippy build unit integration doc system)

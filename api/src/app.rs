@@ -98,12 +98,21 @@ fn authenticated() -> OpenApiRouter<AppState> {
 
 /// Routes for any user; paths below `/api`.
 fn members() -> OpenApiRouter<AppState> {
-    OpenApiRouter::new().merge(routes::current_user::routes())
+    OpenApiRouter::new()
+        .merge(routes::current_user::routes())
+        .merge(routes::certs::routes())
+        .merge(routes::ca::member_routes())
 }
 
 /// Routes for administrators: where a new route belongs unless its rule says otherwise.
 fn administrators() -> OpenApiRouter<AppState> {
-    OpenApiRouter::new().merge(routes::teams::routes()).merge(routes::users::routes())
+    OpenApiRouter::new()
+        .merge(routes::ca::routes())
+        .merge(routes::keystores::routes())
+        .merge(routes::localca::routes())
+        .merge(routes::profiles::routes())
+        .merge(routes::teams::routes())
+        .merge(routes::users::routes())
 }
 
 /// The whole service, below each of its base paths.

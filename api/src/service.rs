@@ -16,11 +16,14 @@ use crate::auth::password::{PasswordError, Passwords};
 use crate::auth::token_keys::{self, TokenKeyError};
 use crate::clock::Clock;
 use crate::config::Config;
+use crate::first_start::{self, FirstAdministratorError, FirstStart};
+use crate::inventory::local_ca::Resumer;
 use crate::listener::{self, BindError, IdentityError, Listening, ServerIdentity};
 use crate::metrics;
 use crate::random::Random;
 use crate::readiness::Readiness;
 use crate::reconcile::{self, Reconciler};
+use crate::server_certificate::Renewal;
 use crate::signer_client::{self, SignerClient};
 use crate::store::{Store, StoreError};
 
@@ -28,9 +31,34 @@ use crate::store::{Store, StoreError};
 pub struct Service {
     state: AppState,
     identity: ServerIdentity,
+    jobs: Jobs,
     https: Listening,
     metrics: Option<Listening>,
+}
+
+/// What goes on by itself.
+struct Jobs {
+    first_start: FirstStart,
+    renewal: Renewal,
+    resumer: Resumer,
     reconciler: Reconciler,
+}
+
+impl Jobs {
+    fn start(state: &AppState, identity: &ServerIdentity) -> Self {
+        let first_start = FirstStart::start(state.clone());
+        let ready = first_start.done();
+        let renewal = Renewal::start(state.clone(), identity.clone(), ready);
+        let resumer = Resumer::start(state.clone());
+        Self { first_start, renewal, resumer, reconciler: reconcile::start(state.clone()) }
+    }
+
+    async fn stop(self) {
+        self.first_start.stop().await;
+        self.renewal.stop().await;
+        self.resumer.stop().await;
+        self.reconciler.stop().await;
+    }
 }
 
 /// Why the service does not start. Nothing of it runs then.
@@ -54,6 +82,9 @@ pub enum StartError {
     /// The database can't be used.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// There is no first administrator.
+    #[error(transparent)]
+    FirstAdministrator(#[from] FirstAdministratorError),
     /// Passwords can't be hashed.
     #[error(transparent)]
     Passwords(#[from] PasswordError),
@@ -106,6 +137,7 @@ impl Service {
         };
         state.watch_store();
         state.watch_signer();
+        first_start::make_accounts(&state).await?;
 
         // 5. The listeners, under a temporary certificate until there is a real one.
         let identity = ServerIdentity::temporary(&*state.clock, &*state.random)?;
@@ -119,9 +151,9 @@ impl Service {
             None => None,
         };
 
-        // 6. The jobs.
-        let reconciler = reconcile::start(state.clone());
-        Ok(Self { state, identity, https, metrics, reconciler })
+        // 6. What goes on by itself.
+        let jobs = Jobs::start(&state, &identity);
+        Ok(Self { state, identity, jobs, https, metrics })
     }
 
     /// What the handlers use.
@@ -141,7 +173,7 @@ impl Service {
         if let Some(metrics) = self.metrics {
             metrics.stop(Duration::ZERO).await;
         }
-        self.reconciler.stop().await;
+        self.jobs.stop().await;
         self.state.store.close().await;
     }
 }

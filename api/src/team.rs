@@ -4,7 +4,7 @@ use chancery_shared::id::TeamId;
 
 use crate::app::AppState;
 use crate::auth::Actor;
-use crate::error::{ApiError, Code, FieldError};
+use crate::error::{ApiError, Code};
 use crate::store::team::Team;
 
 /// A user together with the team that a request belongs to. Only [`resolve`] makes one.
@@ -61,9 +61,9 @@ pub async fn resolve(
     };
     match teams.into_iter().find(|team| team.id == named.id) {
         Some(team) => Ok(Member { actor, team }),
-        None => Err(at(
-            field,
+        None => Err(ApiError::refused_field(
             Code::NotAMember,
+            field,
             format!("you are no member of the team {}; name one of yours", named.name),
         )),
     }
@@ -111,18 +111,17 @@ fn no_team() -> ApiError {
 
 fn several<'a>(teams: impl Iterator<Item = &'a Team>) -> ApiError {
     let names: Vec<_> = teams.map(|team| team.name.as_str()).collect();
-    at(
-        "teamName",
+    ApiError::refused_field(
         Code::TeamRequired,
+        "teamName",
         format!("you belong to several teams; name one of them: {}", names.join(", ")),
     )
 }
 
 fn unknown(field: &str, name: &str) -> ApiError {
-    at(field, Code::UnknownTeam, format!("there is no team {name}; name one of yours"))
-}
-
-fn at(field: &str, code: Code, message: String) -> ApiError {
-    let fields = vec![FieldError { field: field.to_owned(), message: message.clone() }];
-    ApiError::refused(code, message).with_fields(fields)
+    ApiError::refused_field(
+        Code::UnknownTeam,
+        field,
+        format!("there is no team {name}; name one of yours"),
+    )
 }

@@ -1,4 +1,5 @@
 //! Drafted certificates, signed with software keys and read by OpenSSL.
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "these are tests")]
 
 use std::path::Path;
 use std::process::Command;
@@ -25,11 +26,13 @@ use time::macros::datetime;
 
 const NOW: OffsetDateTime = datetime!(2026-11-28 12:00:00 UTC);
 
+type Sign = dyn Fn(&[u8]) -> Vec<u8>;
+
 /// A key pair in memory, and how it signs.
 struct Key {
     spki: Vec<u8>,
     algorithm: SignatureAlgorithm,
-    sign: Box<dyn Fn(&[u8]) -> Vec<u8>>,
+    sign: Box<Sign>,
 }
 
 fn ecdsa(scheme: &'static signature::EcdsaSigningAlgorithm, algorithm: SignatureAlgorithm) -> Key {

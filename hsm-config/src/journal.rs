@@ -3,7 +3,7 @@
 use std::fmt;
 use std::path::Path;
 
-use chancery_signer::journal::{self, TornTail, Verified, VerifyError};
+use chancery_signer::journal::{self, Gap, TornTail, Verified, VerifyError};
 use serde_json::json;
 
 /// What came of it.
@@ -40,7 +40,9 @@ impl Verdict {
             Self::Sound(verified) | Self::Torn(verified) => json!({
                 "sound": self.is_sound(),
                 "head": verified.head,
+                "entries": verified.entries,
                 "segments": verified.segments,
+                "lost": verified.gaps.iter().map(lost).collect::<Vec<_>>(),
                 "intents": verified.intents,
                 "signed": verified.signed,
                 "openIntents": verified.open_intents,
@@ -57,13 +59,17 @@ impl fmt::Display for Verdict {
             Self::Broken(error) => return writeln!(f, "BROKEN: {}", sentence(error)),
             Self::Sound(verified) | Self::Torn(verified) => verified,
         };
-        let Verified { head, segments, intents, signed, open_intents, torn, .. } = verified;
+        let Verified { head, entries, segments, gaps, intents, signed, open_intents, torn, .. } =
+            verified;
         match torn {
-            None => writeln!(f, "sound: {} entries in {segments} segments", head.seq)?,
+            None => writeln!(f, "sound: {entries} entries in {segments} segments")?,
             Some(torn) => writeln!(f, "BROKEN after entry {}: {}", head.seq, torn_words(torn))?,
         }
         writeln!(f, "signer {}, hash of entry {}: {}", head.signer_id, head.seq, head.hash)?;
         writeln!(f, "{intents} serial numbers computed again, {signed} signatures")?;
+        for [first, last] in gaps.iter().map(lost) {
+            writeln!(f, "lost, as the operator accepted: entries {first} to {last}")?;
+        }
         if !open_intents.is_empty() {
             writeln!(
                 f,
@@ -72,6 +78,12 @@ impl fmt::Display for Verdict {
         }
         writeln!(f, "an older copy is sound too: compare the hash with one known elsewhere")
     }
+}
+
+/// The first and the last number of a gap.
+fn lost(gap: &Gap) -> [u64; 2] {
+    let Gap { after, up_to } = *gap;
+    [after.saturating_add(1), up_to]
 }
 
 fn torn_words(torn: &TornTail) -> String {

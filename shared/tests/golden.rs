@@ -1,6 +1,8 @@
 //! The wire and the journal, byte for byte: each file of `golden` is read, and written again as
 //! it was. A change that alters one is a new version once the first release is out.
 
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that can't go on panics")]
+
 use std::path::PathBuf;
 
 use chancery_shared::bytes::{Bytes, Fixed};
@@ -175,6 +177,15 @@ fn events() -> Vec<(&'static str, Event)> {
         ),
         ("abandoned", Event::Abandoned { intent: 6, reason: "the worker was lost".into() }),
         ("key-disabled", Event::KeyDisabled(key_event)),
+        (
+            "segment-opened-above-a-gap",
+            Event::SegmentOpened {
+                signer_id: id(),
+                open_intents: vec![3],
+                last_keyring_change: 2,
+                lost_after: Some(4),
+            },
+        ),
         ("journal-accepted", Event::JournalAccepted { missing: head(), operator_uid: 0 }),
     ]
 }

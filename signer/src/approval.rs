@@ -42,6 +42,8 @@ pub struct ParkedRequest {
     /// When it was judged by policy; it is judged by that clock again when it is approved.
     #[serde(with = "time::serde::rfc3339")]
     pub parked_at: OffsetDateTime,
+    /// Number of its `parked` entry: what became of it is journaled above that.
+    pub journal_seq: u64,
     /// What became of it.
     pub fate: Fate,
 }
@@ -101,12 +103,12 @@ impl Approvals {
     ///
     /// # Errors
     ///
-    /// The folder or one of its files can't be read.
-    pub fn open(
+    /// The folder or one of its files can't be read, or a signature can't be looked for.
+    pub fn open<E: From<io::Error>>(
         folder: PathBuf,
         now: OffsetDateTime,
-        signature_of: impl Fn(ApprovalId) -> Option<Bytes>,
-    ) -> io::Result<Self> {
+        signature_of: impl Fn(&ParkedRequest) -> Result<Option<Bytes>, E>,
+    ) -> Result<Self, E> {
         std::fs::create_dir_all(&folder)?;
         let mut parked = BTreeMap::new();
         for file in std::fs::read_dir(&folder)? {
@@ -114,17 +116,17 @@ impl Approvals {
             if path.extension().is_none_or(|extension| extension != "json") {
                 continue;
             }
-            let mut request: ParkedRequest = serde_json::from_slice(&std::fs::read(&path)?)?;
+            let mut request: ParkedRequest =
+                serde_json::from_slice(&std::fs::read(&path)?).map_err(io::Error::from)?;
             // Kept as long again after its end, so that the API learns its fate.
             if now > request.expires_at() + LIFETIME {
                 std::fs::remove_file(&path)?;
                 continue;
             }
             if request.fate == Fate::Approving {
-                request.fate = signature_of(request.approval_id)
-                    .map_or(Fate::Expired, |signature| Fate::Approved {
-                        signature: Some(signature),
-                    });
+                request.fate = signature_of(&request)?.map_or(Fate::Expired, |signature| {
+                    Fate::Approved { signature: Some(signature) }
+                });
                 write(&folder, &request)?;
             }
             parked.insert(request.approval_id, request);

@@ -96,7 +96,7 @@ impl Signer {
         if known.signer_id != self.journal.signer_id() || self.keyring.is_accepted(&known) {
             return Ok(());
         }
-        if self.journal.entry_hash(known.seq)? != Some(known.hash) {
+        if !self.journal.accounts_for(&known)? {
             let mut missing = self.missing.lock().unwrap_or_else(PoisonError::into_inner);
             // The highest one is the one to be accepted: it covers those below.
             if missing.is_none_or(|other| other.seq < known.seq) {

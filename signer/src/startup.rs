@@ -1,16 +1,18 @@
 //! From the configuration to a signer that may serve, and what it does by itself from then on.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use chancery_shared::bytes::Bytes;
 use chancery_shared::id::SignerId;
 use chancery_shared::wire::journal::Event;
 use chancery_shared::wire::v1::TokenState;
 use tokio::sync::watch;
 
-use crate::approval::Approvals;
+use crate::approval::{Approvals, ParkedRequest};
 use crate::budget::Budget;
 use crate::clock::Clock;
 use crate::clock_guard::ClockGuard;
@@ -69,9 +71,8 @@ pub fn start(
     if let Some(missing) = missing {
         tracing::error!(seq = missing.seq, "the journal lacks an entry that the keyring knows");
     }
-    let approvals = Approvals::open(folder.join("approvals"), started_at, |approval_id| {
-        let mut signed = recovered.signed_approvals.iter();
-        signed.find(|signed| signed.approval_id == approval_id).map(|s| s.signature.clone())
+    let approvals = Approvals::open(folder.join("approvals"), started_at, |parked| {
+        signature_of(parked, &recovered, &journal_folder).map_err(StartError::from)
     })?;
     let tokens: BTreeMap<String, Token> = config
         .tokens
@@ -101,6 +102,21 @@ pub fn start(
     Ok((Arc::new(signer), recovered))
 }
 
+/// The signature of a request that was being done when the signer stopped.
+fn signature_of(
+    parked: &ParkedRequest,
+    recovered: &Recovered,
+    journal_folder: &Path,
+) -> Result<Option<Bytes>, JournalError> {
+    let approval_id = parked.approval_id;
+    let mut signed = recovered.signed_approvals.iter();
+    match signed.find(|signed| signed.approval_id == approval_id) {
+        Some(signed) => Ok(Some(signed.signature.clone())),
+        // A segment may have begun since: rare enough to read them again.
+        None => journal::signature_of(journal_folder, parked.journal_seq, approval_id),
+    }
+}
+
 /// What the signer does without being asked: journals its start as soon as the journal can be
 /// written, closes what a crash left open, cleans up pending keys, finishes destructions.
 pub async fn chores(signer: Arc<Signer>, recovered: Recovered, mut stop: watch::Receiver<bool>) {
@@ -109,7 +125,8 @@ pub async fn chores(signer: Arc<Signer>, recovered: Recovered, mut stop: watch::
         if signer.is_started.load(Ordering::Acquire) {
             signer.close_abandoned().await;
             for (name, token) in &signer.tokens {
-                if token.state() != TokenState::Ok {
+                // What an older journal calls pending or destroying may be a CA's live key.
+                if token.state() != TokenState::Ok || signer.missing_head().is_some() {
                     continue;
                 }
                 if !swept.contains(&name.as_str()) && sweep(&signer, name, token).await {

@@ -39,6 +39,12 @@ impl Client {
         Self { token: Some(token.to_owned()), ..self.clone() }
     }
 
+    /// Its bearer token.
+    #[must_use]
+    pub fn token(&self) -> Option<&str> {
+        self.token.as_deref()
+    }
+
     /// Logs in; the result carries the token.
     ///
     /// # Errors
@@ -154,6 +160,20 @@ impl Answer {
     /// It is none.
     pub fn json(&self) -> anyhow::Result<Value> {
         serde_json::from_slice(&self.body).with_context(|| format!("no JSON: {}", self.text()))
+    }
+
+    /// The `code` of an error, after a look that the body has the one shape of errors.
+    ///
+    /// # Errors
+    ///
+    /// It has another one.
+    pub fn code(&self) -> anyhow::Result<String> {
+        let json = self.json()?;
+        for field in ["timestamp", "status", "error", "message", "path", "code", "requestId"] {
+            anyhow::ensure!(json.get(field).is_some(), "no {field} in {json}");
+        }
+        anyhow::ensure!(json["status"] == self.status, "{json}");
+        Ok(json["code"].as_str().context("no text")?.to_owned())
     }
 
     /// The body as text.

@@ -15,18 +15,21 @@ pub mod database;
 pub mod forge;
 pub mod home;
 pub mod installation;
+pub mod issue;
 pub mod openssl;
 pub mod output;
 pub mod peer;
 mod persona;
 pub mod program;
 pub mod programs;
+pub mod run_script;
 pub mod signer_home;
 pub mod source;
 
 pub use client::{Answer, Client};
 pub use database::Engine;
 pub use installation::{Installation, Plan};
+pub use issue::{ISSUER, Issued};
 
 /// Makes one test for each database from a function that takes an [`Engine`].
 ///
@@ -41,6 +44,7 @@ pub use installation::{Installation, Plan};
 #[macro_export]
 macro_rules! on_both_engines {
     ($($(#[$attribute:meta])* fn $name:ident($engine:ident) $body:block)*) => { $(
+        #[cfg(test)]
         mod $name {
             #[expect(unused_imports, reason = "a body may use nothing of the file")]
             use super::*;

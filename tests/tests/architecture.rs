@@ -84,7 +84,7 @@ fn policy_does_no_input_or_output_and_has_no_clock() {
 
 #[test]
 fn the_specifications_field_names_stand_in_the_routes_alone() {
-    let named = naming(&["p12Data", "pemCert", "ownerUsername", "extraDetails"], |path| {
+    let named = naming(&["p12Data", "pemCert", "validFromStr", "extraDetails"], |path| {
         path.starts_with("api/src/") && !path.starts_with("api/src/routes/") && !is_test(path)
     });
 

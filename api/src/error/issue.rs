@@ -1,9 +1,9 @@
 //! Why nothing was issued, in the words of HTTP.
 
-use super::{ApiError, Code, FieldError};
+use super::{ApiError, Code};
 use crate::issuance::context::ContextError;
 use crate::issuance::csr_request::CsrRequestError;
-use crate::issuance::issue::IssueError;
+use crate::issuance::issue_error::IssueError;
 use crate::issuance::signing::SigningError;
 use crate::issuance::subject_key::SubjectKeyError;
 use crate::issuance::tbs::DraftError;
@@ -12,13 +12,23 @@ use crate::issuance::tbs::DraftError;
 impl From<IssueError> for ApiError {
     fn from(error: IssueError) -> Self {
         match error {
-            IssueError::CsrText(problem) => at("csr", Code::BadCsr, &problem),
-            IssueError::Csr(problem) => at("csr", csr(&problem), &problem),
-            IssueError::ReversedSubject(_) => at("reverseCsrDn", Code::InvalidRequest, &error),
-            IssueError::SubjectAltName { .. } => {
-                at("subjectAltNames", Code::BadSubjectAltName, &error)
+            IssueError::CsrText(problem) => {
+                ApiError::refused_field(Code::BadCsr, "csr", problem.to_string())
             }
-            IssueError::Extra(problem) => at(problem.field(), Code::InvalidRequest, &problem),
+            IssueError::Csr(problem) => {
+                ApiError::refused_field(csr(&problem), "csr", problem.to_string())
+            }
+            IssueError::ReversedSubject(_) => {
+                ApiError::refused_field(Code::InvalidRequest, "reverseCsrDn", error.to_string())
+            }
+            IssueError::SubjectAltName { .. } => ApiError::refused_field(
+                Code::BadSubjectAltName,
+                "subjectAltNames",
+                error.to_string(),
+            ),
+            IssueError::Extra(problem) => {
+                ApiError::refused_field(Code::InvalidRequest, problem.field(), problem.to_string())
+            }
             IssueError::Profile(violation) => {
                 let rule = violation.rule();
                 Self::refused(Code::PolicyViolation, format!("{violation} (rule {rule})"))
@@ -62,13 +72,9 @@ fn draft(problem: DraftError) -> ApiError {
         DraftError::CaExpired => ApiError::refused(Code::CaNotLive, problem.to_string()),
         DraftError::Validity => violation("lifetimeInMinutes"),
         DraftError::NoKeyUsage => violation("keyUsages"),
-        DraftError::TooLarge => at("subjectAltNames", Code::InvalidRequest, &problem),
+        DraftError::TooLarge => {
+            ApiError::refused_field(Code::InvalidRequest, "subjectAltNames", problem.to_string())
+        }
         DraftError::NotDer(_) => ApiError::internal(problem),
     }
-}
-
-fn at(field: &str, code: Code, problem: &impl std::error::Error) -> ApiError {
-    let message = problem.to_string();
-    let fields = vec![FieldError { field: field.to_owned(), message: message.clone() }];
-    ApiError::refused(code, message).with_fields(fields)
 }

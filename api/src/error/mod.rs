@@ -95,6 +95,13 @@ impl ApiError {
         Self::invalid(vec![FieldError { field: field.to_owned(), message: message.into() }])
     }
 
+    /// A refusal because of one field.
+    pub fn refused_field(code: Code, field: &str, message: impl Into<String>) -> Self {
+        let message = message.into();
+        let fields = vec![FieldError { field: field.to_owned(), message: message.clone() }];
+        Self::refused(code, message).with_fields(fields)
+    }
+
     /// 404: there is no such `kind`, such as `team`.
     pub fn not_found(kind: &str) -> Self {
         Self::refused(Code::NotFound, format!("there is no such {kind}"))

@@ -2,7 +2,6 @@
 //!
 //! Stored as JSON: a change of a field is a migration.
 
-use chancery_shared::wire::policy::Policy;
 use der::asn1::ObjectIdentifier;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -16,6 +15,7 @@ use crate::name::dns_name;
 /// What one kind of certificate contains.
 #[derive(Clone, Debug, Deserialize, Serialize, PartialEq, Eq, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[expect(clippy::struct_excessive_bools, reason = "the interface has these flags")]
 pub struct ProfileDefinition {
     /// From notBefore to notAfter, both inclusive.
     pub lifetime_in_minutes: u32,
@@ -104,7 +104,8 @@ impl ProfileProblem {
     }
 }
 
-const MINUTES_A_DAY: u32 = 24 * 60;
+/// Minutes of a day.
+pub(super) const MINUTES_A_DAY: u32 = 24 * 60;
 
 /// Extensions that the service makes itself: `2.5.29.*` of RFC 5280 and these.
 const OWN_EXTENSIONS: [&str; 2] = ["1.3.6.1.5.5.7.1.1", "1.3.6.1.5.5.7.48.1.5"];
@@ -177,39 +178,6 @@ impl ProfileDefinition {
             }
         }
         Ok(())
-    }
-
-    /// The first field in which this profile goes beyond what a CA's key may sign.
-    pub fn beyond(&self, policy: &Policy) -> Option<&'static str> {
-        let longest = u64::from(policy.max_validity_days) * u64::from(MINUTES_A_DAY);
-        let domains = &self.subject_rules.allowed_domains;
-        let domains_fit = policy.domains.as_ref().is_none_or(|allowed| {
-            !domains.is_empty()
-                && domains.iter().all(|d| allowed.iter().any(|a| dns_name::is_within(d, a, true)))
-        });
-        let usages_fit = self
-            .enhanced_key_usages
-            .iter()
-            .all(|usage| policy.extended_key_usages.contains(&usage.0.to_string()));
-        let names_fit =
-            self.allowed_san_types.iter().all(|kind| policy.san_types.contains(&kind.san_type()));
-        let keys_fit = self.allowed_key_algorithms.iter().all(|key| policy.allows_key(key.0));
-        let extensions_fit = self
-            .custom_extensions
-            .iter()
-            .all(|extension| policy.other_extensions.contains(&extension.oid));
-        [
-            ("lifetimeInMinutes", u64::from(self.lifetime_in_minutes) <= longest),
-            ("backdateMinutes", self.backdate_minutes <= policy.backdate_minutes),
-            ("enhancedKeyUsages", usages_fit),
-            ("allowWildcards", !self.allow_wildcards || policy.allow_wildcards),
-            ("allowedSanTypes", names_fit),
-            ("allowedKeyAlgorithms", keys_fit),
-            ("subjectRules", domains_fit),
-            ("customExtensions", extensions_fit),
-        ]
-        .into_iter()
-        .find_map(|(field, fits)| (!fits).then_some(field))
     }
 }
 

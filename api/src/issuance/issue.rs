@@ -3,152 +3,18 @@
 
 use std::time::Duration;
 
-use chancery_shared::id::{
-    CertIssuerId, CertificateId, CsrId, KeyId, LocalCaId, RowId, TeamId, UserId,
-};
-use time::OffsetDateTime;
-
-use super::context::{ContextError, IssuanceContext};
-use super::csr_request::{CsrRequestError, ParsedCsr};
-use super::csr_text::{self, CsrTextError};
+use super::context::IssuanceContext;
+use super::csr_issuance::{CsrIssuance, CsrRequestBody, Issued};
+use super::csr_request::ParsedCsr;
+use super::csr_text;
 use super::end_entity::{self, Subject};
-use super::extra::{self, ExtraProblem};
-use super::issuing_ca::IssuingCa;
+use super::extra;
+use super::issue_error::IssueError;
 use super::new_record::{MadeBy, Records, new_record};
-use super::signing::{SignedTbs, Signing, SigningError, SigningRequest};
-use crate::certificate::fields::NotACertificate;
-use crate::inventory::profile_definition::ProfileDefinition;
-use crate::inventory::profile_names::ProfileViolation;
-use crate::name::subject_alt_name::SubjectAltNameProblem;
+use super::signing::{SignedTbs, Signing, SigningRequest};
 use crate::name::{DistinguishedName, NameProblem, SubjectAltName};
 use crate::packaging::pem;
 use crate::store::certificate::{Inserted, NewCertificate};
-
-/// A CSR request whose sender is known (step 1) and may use this issuer for this team (step 2).
-#[derive(Clone, Debug)]
-pub struct CsrIssuance<'a> {
-    /// Who asks, and for whom.
-    pub requester: Requester<'a>,
-    /// Through which issuer.
-    pub issuer: &'a Issuer,
-    /// What was sent.
-    pub request: CsrRequestBody<'a>,
-    /// Chosen for the new rows.
-    pub ids: NewIds,
-    /// When.
-    pub now: OffsetDateTime,
-}
-
-/// Who asks, and for which team.
-#[derive(Clone, Copy, Debug)]
-pub struct Requester<'a> {
-    /// By which the call is traced.
-    pub request_id: &'a str,
-    /// The user, owner of what is issued.
-    pub user_id: UserId,
-    /// That user's name.
-    pub username: &'a str,
-    /// The team that it will belong to.
-    pub team_id: TeamId,
-}
-
-/// A Certificate Issuer with all that issuing through it needs.
-#[derive(Clone, Debug)]
-pub struct Issuer {
-    /// Its id.
-    pub cert_issuer_id: CertIssuerId,
-    /// Its Local CA.
-    pub local_ca_id: LocalCaId,
-    /// That CA's key.
-    pub key_id: KeyId,
-    /// The record of that CA's certificate.
-    pub issuer_certificate_id: CertificateId,
-    /// That CA, for the draft.
-    pub ca: IssuingCa,
-    /// What its certificates contain.
-    pub profile: ProfileDefinition,
-}
-
-/// The body of a CSR request; what was empty is absent.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct CsrRequestBody<'a> {
-    /// Text in any accepted form, or DER.
-    pub csr: &'a [u8],
-    /// `TYPE:value`.
-    pub subject_alt_names: &'a [String],
-    /// Whether the RDNs of the CSR's subject are turned.
-    pub reverse_csr_dn: bool,
-    /// Free text.
-    pub extra_info: Option<&'a str>,
-    /// Who else gets mail.
-    pub extra_emails: &'a [String],
-}
-
-/// Ids of the rows that will be made, chosen before the signer is asked.
-#[derive(Clone, Copy, Debug)]
-pub struct NewIds {
-    /// Of the certificate.
-    pub certificate_id: CertificateId,
-    /// Of the CSR.
-    pub csr_id: CsrId,
-    /// Of the history entry.
-    pub history_id: RowId,
-}
-
-/// What the caller gets.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Issued {
-    /// The record's id.
-    pub certificate_id: CertificateId,
-    /// PEM with CRLF.
-    pub pem: String,
-}
-
-/// Why there is no answer. Up to [`IssueError::Signing`] nothing was issued.
-#[derive(Debug, thiserror::Error)]
-pub enum IssueError {
-    /// The text holds no request.
-    #[error(transparent)]
-    CsrText(CsrTextError),
-    /// The request is not accepted.
-    #[error(transparent)]
-    Csr(CsrRequestError),
-    /// The subject can't be turned.
-    #[error("the subject of the csr can't be reversed: {0}")]
-    ReversedSubject(NameProblem),
-    /// An element of `subjectAltNames` is not accepted.
-    #[error("subjectAltNames: {text:?} is not accepted: {problem}")]
-    SubjectAltName {
-        /// As sent, cut to a sane length.
-        text: String,
-        /// What is wrong.
-        problem: SubjectAltNameProblem,
-    },
-    /// Extra information or addresses.
-    #[error(transparent)]
-    Extra(ExtraProblem),
-    /// The profile says no.
-    #[error(transparent)]
-    Profile(ProfileViolation),
-    /// What the journal is to know does not fit.
-    #[error(transparent)]
-    Context(ContextError),
-    /// The signer said no or was not there, or there was nothing to send.
-    #[error(transparent)]
-    Signing(SigningError),
-    /// The signer's answer makes no certificate.
-    #[error("the signer's answer makes no certificate")]
-    NotACertificate(#[source] NotACertificate),
-    /// It is signed and in the journal, and the store would not take it.
-    #[error("the certificate {certificate_id} was signed but not recorded")]
-    NotRecorded {
-        /// The id that the record will have.
-        certificate_id: CertificateId,
-        /// What the store said last.
-        #[source]
-        source: Box<dyn std::error::Error + Send + Sync>,
-    },
-}
 
 /// How long to wait before the record is offered to the store again.
 const RETRIES: [Duration; 3] =
@@ -173,16 +39,17 @@ pub async fn issue<S: Signing, R: Records>(
     let context = context(&issuance);
 
     // 4. Draft: profile × request → TBSCertificate, once the connection's nonce is known. 5. Ask.
-    // 6. is the signer's: it checks all of this again and journals it.
+    // 6. Sign: in the signer, which checks all of this again and journals it first.
     let signed = ask(&issuance, &request, &context, signing).await?;
 
     // 7. Record: certificate, history entry and CSR, in one transaction.
     let record = new_record(&context, &signed, Some(request.csr.der()), MadeBy::Request)
         .map_err(IssueError::NotACertificate)?;
-    let certificate_id = insert(&record, records).await?;
+    insert(&record, records).await?;
 
     // 8. Answer.
-    Ok(Issued { certificate_id, pem: pem::certificate(&record.certificate.der) })
+    let pem = pem::certificate(&record.certificate.der);
+    Ok(Issued { certificate_id: record.certificate.id, pem })
 }
 
 /// What the certificate will say of its subject.
@@ -269,15 +136,12 @@ async fn ask<S: Signing>(
     signing.sign_certificate(request).await.map_err(IssueError::Signing)
 }
 
-/// Offers the record to the store until it is there, a few times; answers its id.
-async fn insert<R: Records>(
-    record: &NewCertificate,
-    records: &R,
-) -> Result<CertificateId, IssueError> {
+/// Offers the record to the store until it is there, a few times.
+async fn insert<R: Records>(record: &NewCertificate, records: &R) -> Result<(), IssueError> {
     let mut waits = RETRIES.iter();
     loop {
-        let error = match records.insert(record).await {
-            Ok(Inserted::New(id) | Inserted::AlreadyThere(id)) => return Ok(id),
+        let error = match records.insert(record.clone()).await {
+            Ok(Inserted::New(_) | Inserted::AlreadyThere(_)) => return Ok(()),
             Err(error) => error,
         };
         let Some(wait) = waits.next() else {

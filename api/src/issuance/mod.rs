@@ -2,12 +2,14 @@
 
 pub mod ca_certificate;
 pub mod context;
+pub mod csr_issuance;
 pub mod csr_request;
 pub mod csr_text;
 pub mod end_entity;
 pub mod extensions;
 pub mod extra;
 pub mod issue;
+pub mod issue_error;
 pub mod issuing_ca;
 pub mod name_constraints;
 pub mod new_record;

@@ -1,5 +1,5 @@
-//! The rows of a certificate that was signed: made the same way by the request and by
-//! reconciliation.
+//! The rows of a certificate that was signed: one transaction, made the same way by the request
+//! and by reconciliation.
 
 use std::future::Future;
 
@@ -9,8 +9,9 @@ use time::OffsetDateTime;
 
 use super::context::IssuanceContext;
 use super::signing::SignedTbs;
+use crate::certificate::CertificateFacts;
 use crate::certificate::fields::NotACertificate;
-use crate::certificate::{CertificateFacts, HistoryEvent};
+use crate::certificate::history::HistoryEvent;
 use crate::store::certificate::{Certificate, HistoryEntry, Inserted, NewCertificate};
 use crate::store::{Store, StoreError};
 
@@ -35,23 +36,24 @@ pub trait Records: Sync {
     /// The store failed; nothing was inserted, or it is not known whether it was.
     fn insert(
         &self,
-        new: &NewCertificate,
+        record: NewCertificate,
     ) -> impl Future<Output = Result<Inserted, Self::Error>> + Send;
 }
 
 impl Records for Store {
     type Error = StoreError;
 
-    async fn insert(&self, new: &NewCertificate) -> Result<Inserted, StoreError> {
-        self.insert_certificate(new.clone()).await
+    async fn insert(&self, record: NewCertificate) -> Result<Inserted, StoreError> {
+        self.insert_certificate(record).await
     }
 }
 
-/// The rows of what the signer signed. `csr` is recorded under the id that `context` has for it.
+/// The rows of what the signer signed. Request and reconciliation make the same ones but for the
+/// history, because all else stands in `context`.
 ///
 /// # Errors
 ///
-/// TBS and signature make no certificate, which no signer's answer does.
+/// TBS and signature make no certificate, which those of no signer's answer do.
 pub fn new_record(
     context: &IssuanceContext,
     signed: &SignedTbs,
@@ -59,18 +61,18 @@ pub fn new_record(
     made_by: MadeBy,
 ) -> Result<NewCertificate, NotACertificate> {
     let der = assemble(&signed.tbs, &signed.signature)?;
-    let certificate = row(context, der, signed.journal)?;
     let (happened_at, event, details) = match made_by {
         MadeBy::Request => (context.requested_at, HistoryEvent::Created, context.created_details()),
         MadeBy::Reconciliation(at) => (at, HistoryEvent::Recovered, context.recovered_details()),
     };
-    let entry = HistoryEntry { id: context.history_id, happened_at, event, details };
-    Ok(NewCertificate { certificate, csr: csr.map(<[u8]>::to_vec), history: vec![entry] })
+    Ok(NewCertificate {
+        certificate: row(context, der, signed.journal)?,
+        csr: csr.filter(|_| context.csr_id.is_some()).map(<[u8]>::to_vec),
+        history: vec![HistoryEntry { id: context.history_id, happened_at, event, details }],
+    })
 }
 
-/// All of it stands in certificate and context, so that reconciliation makes the very same row.
-/// `journal` is the head after the `signed` entry.
-pub(crate) fn row(
+fn row(
     context: &IssuanceContext,
     der: Vec<u8>,
     journal: JournalHead,

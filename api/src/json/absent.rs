@@ -42,6 +42,20 @@ where
     Vec::deserialize(value).map_err(|error| D::Error::custom(error.to_string()))
 }
 
+/// For a field of another call that clients send with this one: what is empty or false is let
+/// pass.
+///
+/// # Errors
+///
+/// Where it says anything. The value, which may be a secret, is not repeated.
+pub fn must_be_absent<'de, D: Deserializer<'de>>(deserializer: D) -> Result<(), D::Error> {
+    let value = Value::deserialize(deserializer)?;
+    if is_empty(&value) || value == Value::Bool(false) {
+        return Ok(());
+    }
+    Err(D::Error::custom("does not apply to this call; leave it out or empty"))
+}
+
 fn is_empty(value: &Value) -> bool {
     match value {
         Value::Array(elements) => elements.iter().all(is_empty_element),

@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-pub use absent::{empty_is_absent, empty_is_no_list};
+pub use absent::{empty_is_absent, empty_is_no_list, must_be_absent};
 
 use crate::app::AppState;
 use crate::error::{ApiError, Code};
@@ -78,6 +78,15 @@ fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
     let value = serde_path_to_error::deserialize(&mut reader).map_err(fault::describe)?;
     reader.end().map_err(|error| fault::syntax(&error))?;
     Ok(value)
+}
+
+/// Reads what was put together from the parts of a request.
+///
+/// # Errors
+///
+/// [`Code::InvalidRequest`] naming the field where it is not a `T`.
+pub(crate) fn from_value<T: DeserializeOwned>(value: serde_json::Value) -> Result<T, ApiError> {
+    serde_path_to_error::deserialize(value).map_err(fault::describe)
 }
 
 fn malformed(message: String) -> ApiError {

@@ -28,6 +28,8 @@ pub enum Syntax {
     Country,
     /// IA5String: ASCII.
     Ia5,
+    /// DirectoryString or IA5String (PKCS #9).
+    Unstructured,
 }
 
 const fn row(
@@ -53,7 +55,7 @@ pub const EMAIL_ADDRESS: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.84
 
 /// Every type with a keyword. Others are written and shown by their object identifier.
 pub static ATTRIBUTE_TYPES: &[AttributeType] = {
-    use Syntax::{Country, Directory, Ia5, Printable};
+    use Syntax::{Country, Directory, Ia5, Printable, Unstructured};
     &[
         row("2.5.4.3", "CN", &["commonName"], 64, Directory),
         row("2.5.4.10", "O", &["organizationName", "org"], 64, Directory),
@@ -79,7 +81,7 @@ pub static ATTRIBUTE_TYPES: &[AttributeType] = {
         row("2.5.4.17", "postalCode", &[], 40, Directory),
         row("2.5.4.20", "telephoneNumber", &[], 32, Printable),
         row("2.5.4.97", "organizationIdentifier", &[], 256, Directory),
-        row("1.2.840.113549.1.9.2", "unstructuredName", &[], 255, Directory),
+        row("1.2.840.113549.1.9.2", "unstructuredName", &[], 255, Unstructured),
         row("1.2.840.113549.1.9.8", "unstructuredAddress", &[], 255, Directory),
         row("1.3.6.1.4.1.311.60.2.1.3", "jurisdictionC", &["jurisdictionCountryName"], 2, Country),
         row(

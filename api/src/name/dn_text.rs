@@ -173,12 +173,17 @@ fn string_value(
         })
     };
     let (tag, misfit) = match known.map_or(Syntax::Directory, |known| known.syntax) {
-        Syntax::Directory if is_printable(text) => (Tag::PrintableString, None),
-        Syntax::Directory => (Tag::Utf8String, None),
-        Syntax::Printable => (Tag::PrintableString, charset(is_printable, false)),
+        Syntax::Directory | Syntax::Unstructured if is_printable(text) => {
+            (Tag::PrintableString, None)
+        }
+        Syntax::Directory | Syntax::Unstructured => (Tag::Utf8String, None),
+        Syntax::Country if !text.is_ascii() => {
+            let attribute = super::attribute_type::shown(type_id);
+            return Err(NameProblem::Country { attribute });
+        }
         // Two letters or refused, by the rules for every name.
-        Syntax::Country if is_printable(text) => (Tag::PrintableString, None),
-        Syntax::Country => (Tag::Utf8String, None),
+        Syntax::Country => (Tag::PrintableString, None),
+        Syntax::Printable => (Tag::PrintableString, charset(is_printable, false)),
         Syntax::Ia5 => (Tag::Ia5String, charset(str::is_ascii, true)),
     };
     match misfit {

@@ -23,6 +23,9 @@ pub enum DnsNameProblem {
     /// `*` anywhere but as the whole left-most label.
     #[error("a wildcard may only be the whole left-most label, such as *.example.org")]
     Wildcard,
+    /// `*` in front of a name with an underscore, which no host has.
+    #[error("a wildcard can't stand in front of a name with an underscore")]
+    WildcardUnderscore,
     /// A hyphen at an end of a label.
     #[error("a label begins or ends with a hyphen")]
     Hyphen,
@@ -39,7 +42,7 @@ pub enum DnsNameProblem {
 
 /// Checks a name of A-labels; a wildcard as the whole left-most label is let pass.
 ///
-/// Underscores are let pass: inside companies they are common.
+/// Underscores are let pass, but not below a wildcard: inside companies they are common.
 ///
 /// # Errors
 ///
@@ -59,6 +62,9 @@ pub fn check(name: &str) -> Result<(), DnsNameProblem> {
         return Err(DnsNameProblem::TrailingDot);
     }
     host.split('.').try_for_each(check_label)?;
+    if host.len() < name.len() && host.contains('_') {
+        return Err(DnsNameProblem::WildcardUnderscore);
+    }
     // A host whose last label is a number would be read as an address (RFC 1123, section 2.1).
     let last = host.rsplit('.').next().unwrap_or_default();
     if last.bytes().all(|b| b.is_ascii_digit()) {
@@ -142,6 +148,7 @@ mod tests {
             ("a.*.example.test", Err(P::Wildcard)),
             ("w*.example.test", Err(P::Wildcard)),
             ("example.*", Err(P::Wildcard)),
+            ("*.a_b.example.test", Err(P::WildcardUnderscore)),
             ("example.test.", Err(P::TrailingDot)),
             (".example.test", Err(P::EmptyLabel)),
             ("a..example.test", Err(P::EmptyLabel)),

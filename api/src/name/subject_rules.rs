@@ -1,7 +1,5 @@
 //! What every name has to obey before it may stand in a certificate (RFC 5280, section 4.1.2.4).
 
-use der::asn1::ObjectIdentifier;
-
 use super::attribute_type::{AttributeType, Syntax, shown};
 use super::directory_string::forbidden_character;
 use super::distinguished_name::{Attribute, DistinguishedName};
@@ -24,11 +22,19 @@ pub enum NameProblem {
         /// The type, as shown.
         attribute: String,
     },
-    /// A value of a known type that is no string, or not one of its string type.
+    /// A value that is no string, or not one of its string type.
     #[error("the value of {attribute} is not a valid string")]
     NotAString {
         /// The type, as shown.
         attribute: String,
+    },
+    /// A string type that the attribute may not have.
+    #[error("the value of {attribute} must be of type {expected}")]
+    StringType {
+        /// The type, as shown.
+        attribute: String,
+        /// What would pass.
+        expected: &'static str,
     },
     /// A value of no characters.
     #[error("{attribute} is empty; leave it out or give it a value")]
@@ -53,7 +59,10 @@ pub enum NameProblem {
         attribute: String,
     },
     /// A control character, or one that changes how others are shown.
-    #[error("{attribute} holds the character U+{:04X}, which no name may hold", u32::from(*character))]
+    #[error(
+        "{attribute} holds the character U+{:04X}, which no name may hold",
+        u32::from(*character)
+    )]
     Character {
         /// The type, as shown.
         attribute: String,
@@ -61,7 +70,7 @@ pub enum NameProblem {
         character: char,
     },
     /// A character that the type's string type can't hold.
-    #[error("{attribute} holds {character:?}; it may hold {} only", if *ascii { "ASCII" } else { "letters, digits and ' ( ) + , - . / : = ? and blanks" })]
+    #[error("{attribute} holds {character:?}; it may hold {} only", charset(*ascii))]
     Charset {
         /// The type, as shown.
         attribute: String,
@@ -72,10 +81,14 @@ pub enum NameProblem {
     },
 }
 
-/// Checks structure, lengths and characters of every attribute.
+fn charset(ascii: bool) -> &'static str {
+    if ascii { "ASCII" } else { "letters, digits, blanks and ' ( ) + , - . / : = ?" }
+}
+
+/// Checks structure, string types, lengths and characters of every attribute.
 ///
-/// A string type that the standard does not foresee is let pass where its text is sound, because
-/// a request's subject is never re-encoded.
+/// A PrintableString of a DirectoryString type may hold any ASCII here: devices write `*` and `@`
+/// so, and a request's subject is never re-encoded.
 ///
 /// # Errors
 ///
@@ -104,49 +117,49 @@ pub fn check(name: &DistinguishedName) -> Result<(), NameProblem> {
 fn check_value(attribute: &Attribute) -> Result<(), NameProblem> {
     let known = AttributeType::by_oid(attribute.type_id);
     let name = || shown(attribute.type_id);
-    let text = match (attribute.text(), known) {
-        (Some(text), _) => text,
-        (None, Some(_)) => return Err(NameProblem::NotAString { attribute: name() }),
-        // A type of someone's own may hold any value, as long as it is one.
-        (None, None) => return one_value(attribute.type_id, &attribute.value),
-    };
+    let text = attribute.text().ok_or_else(|| NameProblem::NotAString { attribute: name() })?;
+    check_string_type(attribute, known.map(|known| known.syntax), &text)?;
     if text.is_empty() {
         return Err(NameProblem::Empty { attribute: name() });
     }
     if let Some(character) = forbidden_character(&text) {
         return Err(NameProblem::Character { attribute: name(), character });
     }
-    let Some(known) = known else { return Ok(()) };
     let length = text.chars().count();
-    if known.syntax == Syntax::Country {
+    if known.is_some_and(|known| known.syntax == Syntax::Country) {
         let two_letters = length == 2 && text.chars().all(|c| c.is_ascii_alphabetic());
         return if two_letters { Ok(()) } else { Err(NameProblem::Country { attribute: name() }) };
     }
-    if length > known.upper_bound {
-        let upper_bound = known.upper_bound;
+    // The bound of the longest types, ub-name, for those that no bound is known of.
+    let upper_bound = known.map_or(32_768, |known| known.upper_bound);
+    if length > upper_bound {
         return Err(NameProblem::TooLong { attribute: name(), length, upper_bound });
     }
     Ok(())
 }
 
-fn one_value(type_id: ObjectIdentifier, value: &[u8]) -> Result<(), NameProblem> {
-    match crate::asn1::Tlv::read(value) {
-        // A broken string of a known string type is refused whatever the attribute is.
-        Ok(tlv) if !is_string(tlv.tag) => Ok(()),
-        _ => Err(NameProblem::NotAString { attribute: shown(type_id) }),
+fn check_string_type(
+    attribute: &Attribute,
+    syntax: Option<Syntax>,
+    text: &str,
+) -> Result<(), NameProblem> {
+    const DIRECTORY_STRING: [u8; 4] = [0x13, 0x0c, 0x1e, 0x14];
+    const PRINTABLE_STRING: [u8; 1] = [0x13];
+    const IA5_STRING: [u8; 1] = [0x16];
+    const UNSTRUCTURED: [u8; 5] = [0x13, 0x0c, 0x1e, 0x14, 0x16];
+    let tag = attribute.value.first().copied().unwrap_or_default();
+    let (tags, expected): (&[u8], _) = match syntax {
+        Some(Syntax::Directory) => (&DIRECTORY_STRING, "PrintableString or UTF8String"),
+        Some(Syntax::Printable | Syntax::Country) => (&PRINTABLE_STRING, "PrintableString"),
+        Some(Syntax::Ia5) => (&IA5_STRING, "IA5String"),
+        Some(Syntax::Unstructured) | None => {
+            (&UNSTRUCTURED, "PrintableString, UTF8String or IA5String")
+        }
+    };
+    // What TeletexString means beyond ASCII depends on whom one asks.
+    let is_clear = tag != 0x14 || text.is_ascii();
+    if tags.contains(&tag) && is_clear {
+        return Ok(());
     }
-}
-
-fn is_string(tag: der::Tag) -> bool {
-    use der::Tag as T;
-    matches!(
-        tag,
-        T::Utf8String
-            | T::PrintableString
-            | T::Ia5String
-            | T::NumericString
-            | T::VisibleString
-            | T::TeletexString
-            | T::BmpString
-    )
+    Err(NameProblem::StringType { attribute: shown(attribute.type_id), expected })
 }

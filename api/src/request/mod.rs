@@ -4,11 +4,13 @@ mod body;
 mod id;
 mod layer;
 mod path_id;
+mod query;
 
 pub(crate) use body::read_body;
 pub use id::RequestId;
 pub use layer::surround;
 pub use path_id::PathId;
+pub use query::Query;
 
 #[cfg(test)]
 mod tests;

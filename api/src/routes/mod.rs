@@ -1,9 +1,15 @@
 //! The JSON API, one file per group of paths: thin, the work is done elsewhere.
 
+pub mod ca;
+pub mod certs;
 pub mod current_user;
 pub mod json;
+pub mod keystores;
+pub mod localca;
 pub mod login;
+pub mod profiles;
 pub mod record;
+mod reference;
 pub mod teams;
 pub mod users;
 mod validate;

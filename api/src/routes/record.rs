@@ -12,7 +12,7 @@ use crate::store::certificate::{HistoryEntry, StoredCertificate};
 use crate::timestamp;
 
 impl CertificateRecord {
-    /// The record of a row at `now`.
+    /// The record of a row as it stands at `now`.
     ///
     /// # Errors
     ///

@@ -15,6 +15,11 @@ statements! {
           FROM cert_issuer_team
          WHERE team_id = $1
          ORDER BY cert_issuer_id";
+    OF_ISSUER = "
+        SELECT team_id, cert_issuer_id
+          FROM cert_issuer_team
+         WHERE cert_issuer_id = $1
+         ORDER BY team_id";
     ADD = "
         INSERT INTO cert_issuer_team (cert_issuer_id, team_id) VALUES ($1, $2)
         ON CONFLICT (cert_issuer_id, team_id) DO NOTHING";
@@ -71,6 +76,20 @@ impl Store {
     pub async fn authorised_cas_of(&self, team: TeamId) -> Result<Vec<AuthorisedCa>, StoreError> {
         let rows = sqlx::query_as(OF_TEAM).bind(team.to_string()).fetch_all(self.pool()).await;
         read(rows.map_err(StoreError::of(TABLE))?)
+    }
+
+    /// The teams of one issuer; none: it is open to every team.
+    ///
+    /// # Errors
+    ///
+    /// Only if the database fails.
+    pub async fn authorised_teams_of(
+        &self,
+        issuer: CertIssuerId,
+    ) -> Result<Vec<TeamId>, StoreError> {
+        let rows = sqlx::query_as(OF_ISSUER).bind(issuer.to_string()).fetch_all(self.pool()).await;
+        let pairs = read(rows.map_err(StoreError::of(TABLE))?)?;
+        Ok(pairs.into_iter().map(|pair| pair.team_id).collect())
     }
 
     /// The live issuer of this id or name.

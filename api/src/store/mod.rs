@@ -16,14 +16,18 @@ macro_rules! statements {
 
 pub mod account;
 pub mod authorised_ca;
+pub mod cert_issuer;
 pub mod certificate;
 pub mod ended_token;
 mod engine;
 mod error;
 pub mod installation;
 pub mod journal_head;
+pub mod key_store;
 pub mod lease;
+pub mod local_ca;
 pub mod membership;
+pub mod profile;
 mod row;
 pub mod team;
 #[cfg(test)]

@@ -17,7 +17,8 @@ use crate::id::{ApprovalId, KeyId, SignerId};
 /// One record's body. Its hash is SHA-256 over these bytes of JSON, exactly as stored.
 #[derive(Clone, Debug, Deserialize, Serialize, PartialEq)]
 pub struct Entry {
-    /// From 1, without gaps.
+    /// From 1, without gaps but those that the operator accepted: there a segment begins above the
+    /// missing head that its second entry, a `journal-accepted`, names.
     pub seq: u64,
     /// The signer's wall clock, UTC.
     #[serde(with = "time::serde::rfc3339")]
@@ -49,6 +50,10 @@ pub enum Event {
         open_intents: Vec<u64>,
         /// The last entry that changed the keyring, 0 for none.
         last_keyring_change: u64,
+        /// Entries between this number and the segment's first are lost, as the next entry says;
+        /// absent where none are.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        lost_after: Option<u64>,
     },
     /// A torn record at the end was cut off at start.
     TornTailCut {
@@ -192,7 +197,8 @@ pub enum Event {
         /// Of the request.
         context: Context,
     },
-    /// The operator accepts that entries known to the API are missing.
+    /// The operator accepts that entries known to the API are missing. The missing head counts as
+    /// known from here on, and no later entry has a number at or below it.
     JournalAccepted {
         /// The head that the API knows and this journal lacks.
         missing: JournalHead,

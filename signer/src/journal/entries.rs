@@ -8,13 +8,13 @@ use chancery_shared::wire::journal::Entry;
 use super::walk::{Stored, Walk};
 use super::{Damage, JournalError, ReadError};
 
-/// The entries of the journal in `folder` with numbers above `after`, one at a time. A torn end is
-/// the end. The first error ends it too. The chain is not checked: that is
-/// [`verify`](super::verify())'s.
+/// The entries of the journal in `folder` with numbers above `after`, one at a time. What the
+/// operator accepted as lost is passed over. A torn end is the end. The first error ends it too.
+/// The chain is not checked: that is [`verify`](super::verify())'s.
 pub fn entries(folder: &Path, after: u64) -> Entries {
     match Walk::from(folder, after.saturating_add(1)) {
-        Ok(walk) => Entries { state: State::Walking(Box::new(walk)), after },
-        Err(error) => Entries { state: State::Failed(Some(error)), after },
+        Ok(walk) => Entries { state: State::Walking(Box::new(walk)) },
+        Err(error) => Entries { state: State::Failed(Some(error)) },
     }
 }
 
@@ -22,7 +22,6 @@ pub fn entries(folder: &Path, after: u64) -> Entries {
 #[derive(Debug)]
 pub struct Entries {
     state: State,
-    after: u64,
 }
 
 #[derive(Debug)]
@@ -41,20 +40,17 @@ impl Iterator for Entries {
             State::Failed(error) => return error.take().map(|error| Err(error.into())),
         };
         let read = walk.next().and_then(|stored| {
-            let Some(Stored { position, body }) = stored else { return Ok(None) };
+            let Some(Stored { position, seq, body }) = stored else { return Ok(None) };
             let entry: Entry = serde_json::from_slice(&body)
                 .map_err(|error| walk.damaged(position, Damage::NotAnEntry(error)))?;
-            let (expected, found) = (self.after.saturating_add(1), entry.seq);
-            if expected != found {
+            if entry.seq != seq {
+                let (expected, found) = (seq, entry.seq);
                 return Err(walk.damaged(position, Damage::Sequence { expected, found }));
             }
             Ok(Some(entry))
         });
         match read {
-            Ok(entry) => {
-                self.after = self.after.saturating_add(1);
-                entry.map(Ok)
-            }
+            Ok(entry) => entry.map(Ok),
             Err(error) => {
                 self.state = State::Failed(None);
                 Some(Err(error.into()))

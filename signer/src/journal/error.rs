@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use chancery_shared::bytes::Hash;
 
+use super::gap::Gap;
 use super::record::MAX_ENTRY;
 use crate::policy::PolicyViolation;
 
@@ -39,6 +40,12 @@ pub enum JournalError {
     /// not in the journal.
     #[error("the entry does not belong into this journal")]
     NotOurs,
+    /// The missing head is so far above the end that no journal can have lost it. Nothing changed.
+    #[error("{} entries are more than a journal can have lost", gap.up_to - gap.after)]
+    Implausible {
+        /// What would be left out.
+        gap: Gap,
+    },
     /// The entry has no JSON, such as a time after the year 9999. It is not in the journal.
     #[error("the journal entry can't be encoded")]
     Unencodable(#[source] serde_json::Error),
@@ -138,6 +145,16 @@ pub enum Damage {
         /// The number in the entry.
         found: u64,
     },
+    /// Entries are missing without the operator's word, or it names others.
+    #[error(
+        "entries {} to {} are missing, and the entry that accepts exactly this is not there",
+        .0.after.saturating_add(1),
+        .0.up_to
+    )]
+    Gap(Gap),
+    /// The entry accepts a missing head, and yet numbers do not go on above it.
+    #[error("the entry accepts that entries up to {} are lost, and does not stand above", .0.up_to)]
+    NotAbove(Gap),
     /// The entry does not follow the one before.
     #[error("entry {seq} does not follow the entry before it (its hash is {before})")]
     Chain {

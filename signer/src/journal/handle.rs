@@ -131,7 +131,9 @@ impl Journal {
 
     /// Appends an entry; it is on disk when this returns. Answers the head that it made.
     ///
-    /// If the future is dropped while it waits, the entry is written all the same.
+    /// If the future is dropped while it waits, the entry is written all the same. Numbers follow
+    /// each other, but where [`Event::JournalAccepted`] names a head of this signer above the end,
+    /// they go on above that.
     ///
     /// # Errors
     ///
@@ -183,6 +185,22 @@ impl Journal {
     /// As [`Journal::read`].
     pub fn entry_hash(&self, seq: u64) -> Result<Option<Hash>, JournalError> {
         Ok(read::entry_hash(&self.published, seq)?)
+    }
+
+    /// Whether this journal has the head that someone else knows, or the operator has accepted that
+    /// its number is lost. Blocks on the disk.
+    ///
+    /// # Errors
+    ///
+    /// As [`Journal::read`].
+    pub fn accounts_for(&self, known: &JournalHead) -> Result<bool, JournalError> {
+        let head = self.head();
+        Ok(known.signer_id == head.signer_id
+            && match self.entry_hash(known.seq)? {
+                Some(hash) => hash == known.hash,
+                // Below the head no number is without an entry but those.
+                None => known.seq <= head.seq,
+            })
     }
 
     /// The last entry on disk; number 0 and a hash of zeros where there is none.

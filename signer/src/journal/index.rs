@@ -56,6 +56,12 @@ impl Index {
         self.between += 1;
     }
 
+    /// The first segment that begins with this number or above.
+    pub(super) fn segment_from(&self, seq: u64) -> Option<u64> {
+        let mut above = self.places.range(seq..);
+        above.find_map(|(seq, (segment, _))| (seq == segment).then_some(*seq))
+    }
+
     /// The nearest known place at or before this entry.
     pub(super) fn below(&self, seq: u64) -> Option<Place> {
         let (seq, (segment, position)) = self.places.range(..=seq).next_back()?;
@@ -93,6 +99,16 @@ mod tests {
 
         let begin = Place { segment: 100, seq: 100, position: FIRST_RECORD };
         assert_eq!(index.below(100), Some(begin));
+    }
+
+    #[test]
+    fn behind_the_last_entry_of_a_segment_comes_the_segment_that_is_next() {
+        let index = Index::new([1, 100, 300]);
+
+        let next = [2, 100, 101, 299, 300, 301].map(|seq| index.segment_from(seq));
+
+        let (second, third) = (Some(100), Some(300));
+        assert_eq!(next, [second, second, third, third, third, None]);
     }
 
     #[test]

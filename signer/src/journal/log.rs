@@ -1,12 +1,14 @@
 //! The open end of the journal: stages a group of entries, then writes and syncs it at once.
 
 use std::io;
+use std::iter;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use chancery_shared::wire::JournalHead;
 use chancery_shared::wire::journal::{Entry, Event};
 
+use super::gap::Gap;
 use super::index::Place;
 use super::record::{self, InGroup};
 use super::segment::{self, FIRST_RECORD, Header};
@@ -81,7 +83,7 @@ impl Log {
         let is_full = self.place.position >= self.segment_bytes.max(FIRST_RECORD + 1)
             && self.place.seq > self.place.segment + 1
             && self.tail.open_intents.len() <= MAX_OPEN_IN_OPENING;
-        if is_full { self.rotate().map(Some) } else { Ok(None) }
+        if is_full { self.begin_segment(self.place.seq, None).map(Some) } else { Ok(None) }
     }
 
     /// Adds an entry to the group.
@@ -126,6 +128,18 @@ impl Log {
         Ok(committed)
     }
 
+    /// Goes on above the numbers that are lost, in a segment of its own that begins with the
+    /// operator's word for it. On failure nothing has changed.
+    pub(super) fn go_on_above(
+        &mut self,
+        gap: Gap,
+        acceptance: Event,
+    ) -> Result<Committed, WriteError> {
+        self.discard();
+        self.mend().map_err(WriteError::NotWritten)?;
+        self.begin_segment(gap.opening(), Some(acceptance))
+    }
+
     /// Looks whether a group could be written again.
     pub(super) fn has_room(&mut self) -> io::Result<()> {
         self.mend()?;
@@ -161,22 +175,29 @@ impl Log {
         Ok(())
     }
 
-    fn rotate(&mut self) -> Result<Committed, WriteError> {
-        let first_seq = self.tail.seq + 1;
+    /// Makes a segment with its opening, and with the acceptance of what is missing before it.
+    fn begin_segment(
+        &mut self,
+        first_seq: u64,
+        acceptance: Option<Event>,
+    ) -> Result<Committed, WriteError> {
         let header =
             Header { signer_id: self.tail.signer_id, first_seq, previous: self.place.segment };
-        let opening = self.tail.opening();
-        self.stage(opening).map_err(|error| WriteError::NotWritten(io::Error::other(error)))?;
+        self.staged.tail.enter_segment(first_seq);
+        let opening = self.staged.tail.opening();
+        for event in iter::once(opening).chain(acceptance) {
+            self.stage(event).map_err(|error| WriteError::NotWritten(io::Error::other(error)))?;
+        }
         let content = [&header.encode()[..], &self.staged.bytes].concat();
         self.file = self.storage.create(&segment::name(first_seq), &content)?;
-        let place = Place { segment: first_seq, seq: first_seq, position: FIRST_RECORD };
-        let committed = Committed { place, entries: 1, bytes: self.staged.bytes.len() as u64 };
-        self.tail.clone_from(&self.staged.tail);
-        self.place = Place {
-            segment: first_seq,
-            seq: first_seq + 1,
-            position: FIRST_RECORD + committed.bytes,
+        let committed = Committed {
+            place: Place { segment: first_seq, seq: first_seq, position: FIRST_RECORD },
+            entries: self.staged.entries,
+            bytes: self.staged.bytes.len() as u64,
         };
+        self.tail.clone_from(&self.staged.tail);
+        let position = FIRST_RECORD + committed.bytes;
+        self.place = Place { segment: first_seq, seq: self.tail.seq + 1, position };
         self.discard();
         Ok(committed)
     }

@@ -20,12 +20,16 @@
 //! is on disk, so a power failure can tear the last group and no other: `tear.rs` tells
 //! such a tear, which is cut off at the next start, from damage, which stops it.
 //!
+//! Numbers are contiguous, but for what the operator accepted as lost: see `gap.rs`.
+//!
 //! Each entry carries the SHA-256 of the body before it. So whoever knows the newest hash knows
 //! the whole journal; [`verify`](fn@verify) checks it.
 
+mod approved;
 mod command;
 mod entries;
 mod error;
+mod gap;
 mod handle;
 mod index;
 mod log;
@@ -37,6 +41,7 @@ mod recover;
 mod segment;
 mod segment_reader;
 mod storage;
+mod successor;
 mod tail;
 mod tear;
 mod verify;
@@ -46,8 +51,10 @@ mod writer;
 #[cfg(test)]
 mod tests;
 
+pub use approved::signature_of;
 pub use entries::{Entries, entries};
 pub use error::{Damage, JournalError, ReadError, VerifyError};
+pub use gap::Gap;
 pub use handle::{Journal, Options};
 pub use published::{JournalCounters, JournalState};
 pub use record::MAX_ENTRY;

@@ -6,6 +6,7 @@ use super::index::Place;
 use super::published::Published;
 use super::record::carried_len;
 use super::segment_reader::{Next, SegmentReader};
+use super::successor::open_successor;
 use super::tail::hash_of;
 use super::{Damage, ReadError};
 
@@ -18,7 +19,7 @@ pub(super) fn read_entries(
     let mut entries = Vec::new();
     let Some(mut cursor) = Cursor::after(published, after)? else { return Ok(entries) };
     let mut used = 0;
-    while let Some(entry) = cursor.next()? {
+    while let Some((_, entry)) = cursor.next()? {
         used += carried_len(entry.as_bytes());
         if used > budget && !entries.is_empty() {
             break;
@@ -35,7 +36,9 @@ pub(super) fn read_entries(
 pub(super) fn entry_hash(published: &Published, seq: u64) -> Result<Option<Hash>, ReadError> {
     let Some(after) = seq.checked_sub(1) else { return Ok(None) };
     let Some(mut cursor) = Cursor::after(published, after)? else { return Ok(None) };
-    Ok(cursor.next()?.map(|entry| hash_of(entry.as_bytes())))
+    // The number may be one of those that were accepted as lost; then the next is another.
+    let entry = cursor.next()?.filter(|(found, _)| *found == seq);
+    Ok(entry.map(|(_, entry)| hash_of(entry.as_bytes())))
 }
 
 /// Goes through the entries up to the head as it was at the beginning.
@@ -47,7 +50,7 @@ struct Cursor<'a> {
 }
 
 impl<'a> Cursor<'a> {
-    /// Before the entry that follows `after`; `None` where there is none.
+    /// Before the first entry above `after`; `None` where there is none.
     fn after(published: &'a Published, after: u64) -> Result<Option<Self>, ReadError> {
         let head = published.head().seq;
         if after >= head {
@@ -59,45 +62,59 @@ impl<'a> Cursor<'a> {
         reader.seek(place.position)?;
         let mut cursor = Self { published, reader, next: place.seq, head };
         while cursor.next < wanted {
-            cursor.note_place();
-            if !cursor.reader.skip()? {
-                return Err(cursor.damaged());
+            let position = cursor.reader.position();
+            if cursor.reader.skip()? {
+                cursor.passed(position);
+            } else {
+                cursor.enter_next_segment()?;
             }
-            cursor.next += 1;
         }
         Ok(Some(cursor))
     }
 
-    fn next(&mut self) -> Result<Option<String>, ReadError> {
+    /// The next entry and its number.
+    fn next(&mut self) -> Result<Option<(u64, String)>, ReadError> {
         if self.next > self.head {
             return Ok(None);
         }
-        self.note_place();
-        let body = match self.reader.next()? {
-            Next::Record { body, .. } => body,
-            Next::Broken { .. } => return Err(self.damaged()),
-            Next::End => {
-                self.reader = SegmentReader::open(&self.published.folder, self.next)?;
-                let Next::Record { body, .. } = self.reader.next()? else {
+        let (position, body) = match self.reader.next()? {
+            Next::Record { position, body } => (position, body),
+            Next::End | Next::Broken { .. } => {
+                self.enter_next_segment()?;
+                let Next::Record { position, body } = self.reader.next()? else {
                     return Err(self.damaged());
                 };
-                body
+                (position, body)
             }
         };
         // Entries begin with their number; a look at it costs less than reading the whole.
         let is_next = body.starts_with(format!("{{\"seq\":{},", self.next).as_bytes());
         let entry = is_next.then(|| String::from_utf8(body).ok()).flatten();
         let entry = entry.ok_or_else(|| self.damaged())?;
-        self.next += 1;
-        Ok(Some(entry))
+        let seq = self.next;
+        self.passed(position);
+        Ok(Some((seq, entry)))
     }
 
-    fn note_place(&self) {
-        self.published.index().note(Place {
-            segment: self.reader.header().first_seq,
-            seq: self.next,
-            position: self.reader.position(),
-        });
+    /// The record at this position was the next one.
+    fn passed(&mut self, position: u64) {
+        let segment = self.reader.header().first_seq;
+        self.published.index().note(Place { segment, seq: self.next, position });
+        self.next += 1;
+    }
+
+    /// Goes on behind the last entry of a segment. Below the head there is always a next one.
+    fn enter_next_segment(&mut self) -> Result<(), ReadError> {
+        // A segment without entries has the number of the next one.
+        let behind = self.next.max(self.reader.header().first_seq.saturating_add(1));
+        let successor = self.published.index().segment_from(behind);
+        let (Next::End, Some(successor)) = (self.reader.next()?, successor) else {
+            return Err(self.damaged());
+        };
+        let folder = &self.published.folder;
+        self.reader = open_successor(folder, &self.reader, self.next, successor)?;
+        self.next = successor;
+        Ok(())
     }
 
     fn damaged(&self) -> ReadError {

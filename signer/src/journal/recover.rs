@@ -26,7 +26,8 @@ pub struct Recovered {
     /// The last entry of the whole journal that changed the keyring; 0 for none. A keyring that
     /// stands before the first of `keyring_changes` has to read [`entries`](super::entries()).
     pub last_keyring_change: u64,
-    /// Approved requests whose intent and signature are both in the last segment.
+    /// Approved requests whose intent and signature are both in the last segment; of others,
+    /// [`signature_of`](super::signature_of()) knows.
     pub signed_approvals: Vec<SignedApproval>,
     /// Bytes of a torn group that were cut off; 0 for none.
     pub torn_bytes: u64,
@@ -89,8 +90,9 @@ pub(super) fn recover(
                 let rest = reader.rest(position)?;
                 match judge(&rest, position) {
                     Judgement::Whole => {}
-                    // A segment after the first is named only once its first entry is in it.
-                    Judgement::Torn if tail.is_some() => {
+                    // A segment is named only once its opening is in it, and the operator's word
+                    // for a gap.
+                    Judgement::Torn if tail.as_ref().is_some_and(|tail| tail.gap.is_none()) => {
                         cut(folder, path, last, position)?;
                         summary.recovered.torn_bytes = rest.len() as u64;
                         break position;
@@ -103,6 +105,9 @@ pub(super) fn recover(
         }
     };
     let tail = tail.ok_or_else(|| reader.damaged(FIRST_RECORD, Damage::Opening))?;
+    if let Some(gap) = tail.gap {
+        return Err(reader.damaged(length, Damage::Gap(gap)).into());
+    }
     let recovered = Recovered {
         open_intents: tail.open_intents.iter().copied().collect(),
         last_keyring_change: tail.last_keyring_change,
@@ -129,7 +134,7 @@ fn begin(folder: &Folder, path: &Path, signer_id: SignerId) -> Result<Found, Jou
 /// Goes on by one entry of the last segment.
 fn step(tail: &mut Option<Tail>, header: Header, body: &[u8]) -> Result<Entry, Damage> {
     let Some(tail) = tail else {
-        let (resumed, entry) = Tail::resume(header.signer_id, header.first_seq, body)?;
+        let (resumed, entry) = Tail::resume(header, body)?;
         *tail = Some(resumed);
         return Ok(entry);
     };

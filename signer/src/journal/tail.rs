@@ -8,6 +8,8 @@ use chancery_shared::id::SignerId;
 use chancery_shared::wire::journal::{Entry, Event};
 
 use super::Damage;
+use super::gap::Gap;
+use super::segment::Header;
 
 /// What all entries so far come to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -22,6 +24,9 @@ pub(super) struct Tail {
     pub(super) open_intents: BTreeSet<u64>,
     /// The last entry that changed the keyring; 0 for none.
     pub(super) last_keyring_change: u64,
+    /// What is missing before the segment that begins here, until the entry after its opening says
+    /// that this is accepted.
+    pub(super) gap: Option<Gap>,
 }
 
 impl Tail {
@@ -33,28 +38,43 @@ impl Tail {
             hash: Fixed([0; 32]),
             open_intents: BTreeSet::new(),
             last_keyring_change: 0,
+            gap: None,
         }
     }
 
     /// From the first entry of a segment, without the segments before.
-    pub(super) fn resume(
-        signer_id: SignerId,
-        first_seq: u64,
-        body: &[u8],
-    ) -> Result<(Self, Entry), Damage> {
+    pub(super) fn resume(header: Header, body: &[u8]) -> Result<(Self, Entry), Damage> {
         let entry = parse(body)?;
-        let Event::SegmentOpened { open_intents, last_keyring_change, .. } = &entry.event else {
+        let Event::SegmentOpened { open_intents, last_keyring_change, lost_after, .. } =
+            &entry.event
+        else {
             return Err(Damage::Opening);
         };
+        let up_to = header.first_seq.saturating_sub(1);
+        let gap = lost_after.map(|after| Gap { after, up_to });
+        if gap.is_some_and(|gap| gap.after >= gap.up_to) {
+            return Err(Damage::Opening);
+        }
         let mut tail = Self {
-            signer_id,
-            seq: first_seq.saturating_sub(1),
+            signer_id: header.signer_id,
+            seq: up_to,
             hash: entry.prev,
             open_intents: open_intents.iter().copied().collect(),
             last_keyring_change: *last_keyring_change,
+            gap,
         };
         let entry = tail.follow(body)?;
         Ok((tail, entry))
+    }
+
+    /// Goes on in a segment that begins with this number. What it leaves out has to be accepted.
+    pub(super) fn enter_segment(&mut self, first_seq: u64) {
+        let up_to = first_seq.saturating_sub(1);
+        if up_to > self.seq {
+            // One that is open already stays: nothing can accept it any more.
+            self.gap.get_or_insert(Gap { after: self.seq, up_to });
+            self.seq = up_to;
+        }
     }
 
     /// Goes on by one stored entry.
@@ -73,6 +93,7 @@ impl Tail {
 
     /// Goes on by an event whose entry has this hash. On failure nothing has changed.
     pub(super) fn advance(&mut self, event: &Event, hash: Hash) -> Result<(), Damage> {
+        self.check_gap(event)?;
         let seq = self.seq.saturating_add(1);
         match event {
             Event::Started { signer_id, .. } | Event::SegmentOpened { signer_id, .. }
@@ -94,9 +115,26 @@ impl Tail {
             event if changes_keyring(event) => self.last_keyring_change = seq,
             _ => {}
         }
+        if !matches!(event, Event::SegmentOpened { .. }) {
+            self.gap = None;
+        }
         self.seq = seq;
         self.hash = hash;
         Ok(())
+    }
+
+    /// Behind a gap stands its opening, then the operator's word; nowhere else are numbers left
+    /// out.
+    fn check_gap(&self, event: &Event) -> Result<(), Damage> {
+        let Some(gap) = self.gap else {
+            let asked_for = Gap::asked_for(event, self.signer_id, self.seq);
+            return asked_for.map_or(Ok(()), |gap| Err(Damage::NotAbove(gap)));
+        };
+        let is_accepted = match event {
+            Event::SegmentOpened { .. } => self.seq == gap.up_to,
+            event => self.seq == gap.opening() && gap.is_accepted_by(event, self.signer_id),
+        };
+        if is_accepted { Ok(()) } else { Err(Damage::Gap(gap)) }
     }
 
     /// What a segment begins with that begins here.
@@ -105,6 +143,7 @@ impl Tail {
             signer_id: self.signer_id,
             open_intents: self.open_intents.iter().copied().collect(),
             last_keyring_change: self.last_keyring_change,
+            lost_after: self.gap.map(|gap| gap.after),
         }
     }
 }
@@ -120,7 +159,9 @@ pub(super) fn changes_keyring(event: &Event) -> bool {
         | Event::KeyDisabled(_)
         | Event::KeyEnabled(_)
         | Event::KeyDestroying(_)
-        | Event::KeyDestroyed { .. } => true,
+        | Event::KeyDestroyed { .. }
+        // It keeps the heads that were accepted.
+        | Event::JournalAccepted { .. } => true,
         Event::Started { .. }
         | Event::SegmentOpened { .. }
         | Event::TornTailCut { .. }
@@ -133,7 +174,6 @@ pub(super) fn changes_keyring(event: &Event) -> bool {
         | Event::Denied { .. }
         | Event::Sealed { .. }
         | Event::Unsealed { .. }
-        | Event::JournalAccepted { .. }
         | Event::ClockAccepted { .. }
         | Event::PinRefusalCleared { .. } => false,
     }

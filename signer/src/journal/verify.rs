@@ -10,7 +10,9 @@ use der::asn1::AnyRef;
 use der::{Decode as _, SliceReader, Tag, Tagged as _};
 use time::OffsetDateTime;
 
+use super::gap::Gap;
 use super::log::head;
+use super::segment::FIRST_RECORD;
 use super::tail::Tail;
 use super::walk::{Stored, TornTail, Walk};
 use super::{Damage, VerifyError};
@@ -21,8 +23,12 @@ use crate::policy::serial_number;
 pub struct Verified {
     /// The last entry. An older copy is sound too: compare this with a head known elsewhere.
     pub head: JournalHead,
+    /// Entries read.
+    pub entries: u64,
     /// Segments read.
     pub segments: u64,
+    /// Entries that are lost, as the operator accepted.
+    pub gaps: Vec<Gap>,
     /// Intents whose serial numbers were computed again.
     pub intents: u64,
     /// Intents with a signature.
@@ -46,13 +52,18 @@ pub fn verify(folder: &Path) -> Result<Verified, VerifyError> {
     if walk.header().previous != 0 {
         return Err(walk.damaged(0, Damage::Misplaced));
     }
-    while let Some(Stored { position, body }) = walk.next()? {
+    while let Some(Stored { position, body, .. }) = walk.next()? {
         let first_seq = walk.header().first_seq;
+        if position == FIRST_RECORD {
+            check.tail.enter_segment(first_seq);
+        }
         check.entry(&body, first_seq).map_err(|damage| walk.damaged(position, damage))?;
     }
     Ok(Verified {
         head: head(&check.tail),
+        entries: check.entries,
         segments: walk.segments(),
+        gaps: check.gaps,
         intents: check.intents,
         signed: check.signed,
         open_intents: check.open.into_keys().collect(),
@@ -65,6 +76,8 @@ pub fn verify(folder: &Path) -> Result<Verified, VerifyError> {
 struct Check {
     tail: Tail,
     open: BTreeMap<u64, Open>,
+    entries: u64,
+    gaps: Vec<Gap>,
     intents: u64,
     signed: u64,
     last_time: Option<OffsetDateTime>,
@@ -78,16 +91,29 @@ struct Open {
 
 impl Check {
     fn new(tail: Tail) -> Self {
-        Self { tail, open: BTreeMap::new(), intents: 0, signed: 0, last_time: None }
+        Self {
+            tail,
+            open: BTreeMap::new(),
+            entries: 0,
+            gaps: Vec::new(),
+            intents: 0,
+            signed: 0,
+            last_time: None,
+        }
     }
 
     fn entry(&mut self, body: &[u8], first_seq: u64) -> Result<(), Damage> {
+        let gap = self.tail.gap;
         let Entry { seq, time, event, .. } = self.tail.follow(body)?;
+        if self.tail.gap.is_none() {
+            self.gaps.extend(gap);
+        }
         let opens_segment = seq == first_seq && first_seq > 1;
         if matches!(event, Event::SegmentOpened { .. }) != opens_segment {
             return Err(Damage::Opening);
         }
         self.last_time = Some(time);
+        self.entries += 1;
         match event {
             Event::Intent(intent) => {
                 let serial_number = computed_serial(&intent)?;

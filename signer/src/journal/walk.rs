@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::segment::{self, Header};
 use super::segment_reader::{Next, SegmentReader};
+use super::successor::open_successor;
 use super::tear::{Judgement, judge};
 use super::{Damage, ReadError};
 
@@ -37,6 +38,8 @@ pub(super) struct Walk {
 pub(super) struct Stored {
     /// Where it begins.
     pub(super) position: u64,
+    /// The number that its place gives it.
+    pub(super) seq: u64,
     /// The entry's JSON.
     pub(super) body: Vec<u8>,
 }
@@ -71,37 +74,29 @@ impl Walk {
     /// The next record; `None` at the end.
     pub(super) fn next(&mut self) -> Result<Option<Stored>, ReadError> {
         loop {
+            let (rest, position) = match self.reader.next()? {
+                Next::Record { position, body } => return Ok(Some(self.stored(position, body))),
+                Next::End => (Vec::new(), self.reader.position()),
+                Next::Broken { position } => (self.reader.rest(position)?, position),
+            };
+            if !rest.is_empty() {
+                match judge(&rest, position) {
+                    Judgement::Whole => continue,
+                    Judgement::Torn => {}
+                    Judgement::Damaged => return Err(self.damaged(position, Damage::Checksum)),
+                }
+            }
+            let Some(successor) = self.successor()? else {
+                let (file, bytes) = (self.reader.path().to_owned(), rest.len() as u64);
+                self.torn = (bytes > 0).then_some(TornTail { file, position, bytes });
+                return Ok(None);
+            };
+            // The signer may have gone on between the two looks. With a successor this segment is
+            // final: what was being written is whole now, or never will be.
             match self.reader.next()? {
-                Next::Record { position, body } => {
-                    self.next_seq += 1;
-                    return Ok(Some(Stored { position, body }));
-                }
-                Next::End => {
-                    if !self.enter_next_segment()? {
-                        return Ok(None);
-                    }
-                }
-                Next::Broken { position } => {
-                    let rest = self.reader.rest(position)?;
-                    match judge(&rest, position) {
-                        Judgement::Whole => continue,
-                        Judgement::Torn => {}
-                        Judgement::Damaged => {
-                            return Err(self.damaged(position, Damage::Checksum));
-                        }
-                    }
-                    if self.is_last()? {
-                        let (file, bytes) = (self.reader.path().to_owned(), rest.len() as u64);
-                        self.torn = Some(TornTail { file, position, bytes });
-                        return Ok(None);
-                    }
-                    // The signer has gone on since: what was being written is whole now, or never
-                    // will be.
-                    if let Next::Broken { position } = self.reader.next()? {
-                        return Err(self.damaged(position, Damage::Checksum));
-                    }
-                    self.reader.seek(position)?;
-                }
+                Next::Record { position, body } => return Ok(Some(self.stored(position, body))),
+                Next::Broken { position } => return Err(self.damaged(position, Damage::Checksum)),
+                Next::End => self.enter(successor)?,
             }
         }
     }
@@ -126,23 +121,21 @@ impl Walk {
         self.reader.damaged(position, damage)
     }
 
-    fn enter_next_segment(&mut self) -> Result<bool, ReadError> {
-        if self.is_last()? {
-            return Ok(false);
-        }
-        let before = self.reader.header();
-        let next = SegmentReader::open(&self.folder, self.next_seq)?;
-        let header = next.header();
-        if header.previous != before.first_seq || header.signer_id != before.signer_id {
-            return Err(next.damaged(0, Damage::Misplaced));
-        }
-        self.reader = next;
-        self.segments += 1;
-        Ok(true)
+    fn stored(&mut self, position: u64, body: Vec<u8>) -> Stored {
+        let seq = self.next_seq;
+        self.next_seq += 1;
+        Stored { position, seq, body }
     }
 
-    fn is_last(&self) -> Result<bool, ReadError> {
+    fn enter(&mut self, successor: u64) -> Result<(), ReadError> {
+        self.reader = open_successor(&self.folder, &self.reader, self.next_seq, successor)?;
+        self.next_seq = successor;
+        self.segments += 1;
+        Ok(())
+    }
+
+    fn successor(&self) -> Result<Option<u64>, ReadError> {
         let here = self.reader.header().first_seq;
-        Ok(segment::list(&self.folder)?.last().is_none_or(|last| *last <= here))
+        Ok(segment::list(&self.folder)?.into_iter().find(|first| *first > here))
     }
 }

@@ -8,6 +8,7 @@ use crossbeam_channel::{Receiver, RecvTimeoutError};
 
 use super::JournalError;
 use super::command::{Command, Waiting};
+use super::gap::Gap;
 use super::log::{Log, head};
 use super::published::{JournalState, Published};
 use super::storage::WriteError;
@@ -33,10 +34,15 @@ impl Writer {
             && let Some(first) = self.wait()
         {
             let mut group = Vec::new();
+            let mut acceptance = None;
             let mut next = Some(first);
             let deadline = Instant::now() + self.gather.min(self.log.last_sync());
             while let Some(command) = next {
                 match command {
+                    Command::Append(waiting) if is_acceptance(&waiting.event) => {
+                        acceptance = Some(*waiting);
+                        break;
+                    }
                     Command::Append(waiting) => group.push(*waiting),
                     Command::Forget { intent } => self.forgotten.push(intent),
                     Command::Close(done) => {
@@ -47,6 +53,9 @@ impl Writer {
                 next = self.more(&group, deadline);
             }
             self.write(group);
+            if let Some(acceptance) = acceptance {
+                self.accept(acceptance);
+            }
         }
         self.published.state.send_if_modified(|state| {
             let was_poisoned = *state == JournalState::Poisoned;
@@ -142,6 +151,31 @@ impl Writer {
         }
     }
 
+    /// Writes that the operator accepts a missing head. Where it is above the end, the journal goes
+    /// on above it.
+    fn accept(&mut self, acceptance: Waiting) {
+        let tail = self.log.tail();
+        let is_poisoned = *self.published.state.borrow() == JournalState::Poisoned;
+        let Some(gap) =
+            Gap::asked_for(&acceptance.event, tail.signer_id, tail.seq).filter(|_| !is_poisoned)
+        else {
+            return self.write(vec![acceptance]);
+        };
+        let Waiting { event, answer, seat: _seat } = acceptance;
+        if !gap.is_plausible() {
+            return answer.fail(JournalError::Implausible { gap });
+        }
+        match self.log.go_on_above(gap, event) {
+            Ok(committed) => {
+                let head = head(self.log.tail());
+                self.published.committed(committed, head);
+                self.become_state(JournalState::Writable);
+                answer.succeed(head);
+            }
+            Err(error) => answer.fail(self.note_failure(error)()),
+        }
+    }
+
     fn refuse(&mut self, group: Vec<Waiting>, error: WriteError) {
         let failure = self.note_failure(error);
         for waiting in group {
@@ -181,4 +215,8 @@ impl Writer {
             changes
         });
     }
+}
+
+fn is_acceptance(event: &Event) -> bool {
+    matches!(event, Event::JournalAccepted { .. })
 }

@@ -21,18 +21,23 @@ pub(super) struct Stored {
     pub(super) head: JournalHead,
     keys: Vec<KeyRecord>,
     accepted: Vec<JournalHead>,
+    /// Kept over changes that are made while it is missing, `disable-key` for one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    lost: Option<JournalHead>,
 }
 
 impl Stored {
     pub(super) fn of(state: &State, head: JournalHead) -> Self {
         let keys = state.keys.values().map(|key| KeyRecord::clone(key)).collect();
-        Self { version: VERSION, head, keys, accepted: state.accepted.clone() }
+        let (accepted, lost) = (state.accepted.clone(), state.lost);
+        Self { version: VERSION, head, keys, accepted, lost }
     }
 
     pub(super) fn into_state(self) -> (State, u64) {
         let keys =
             self.keys.into_iter().map(|key| (key.key_id, key.with_certificate_read().into()));
-        (State { keys: keys.collect(), accepted: self.accepted }, self.head.seq)
+        let (accepted, lost) = (self.accepted, self.lost);
+        (State { keys: keys.collect(), accepted, lost }, self.head.seq)
     }
 }
 

@@ -5,6 +5,8 @@
 
 mod file;
 mod record;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -37,6 +39,8 @@ pub(crate) struct State {
     keys: BTreeMap<KeyId, Arc<KeyRecord>>,
     /// Heads that the operator accepted as lost.
     accepted: Vec<JournalHead>,
+    /// A head that this keyring had seen when the journal came back without it.
+    lost: Option<JournalHead>,
 }
 
 /// Why a change of the keyring did not come about.
@@ -83,17 +87,19 @@ impl Keyring {
         let stored = file::read(&path)?;
         let known = stored.as_ref().map(|stored| stored.head);
         let (mut state, seq) = stored.map_or_else(Default::default, file::Stored::into_state);
-        let lost = known.filter(|head| !state.accepted.contains(head));
-        let lost = match lost {
-            Some(head) if head.signer_id != journal.signer_id() => Some(head),
-            Some(head) if journal.entry_hash(head.seq)? != Some(head.hash) => Some(head),
-            _ => None,
-        };
+        if let Some(head) = known
+            && !state.accepted.contains(&head)
+            && !journal.accounts_for(&head)?
+        {
+            state.lost.get_or_insert(head);
+        }
+        // An acceptance that the file could not follow is among these.
         if recovered.last_keyring_change > seq {
             for entry in crate::journal::entries(journal_folder, seq) {
                 state.apply(&entry?.event);
             }
         }
+        let lost = state.lost;
         let keyring = Self {
             path,
             journal,
@@ -216,7 +222,13 @@ impl State {
             Event::KeyDestroyed { key_id } => {
                 self.update(*key_id, |key| key.now(Life::Destroyed));
             }
-            Event::JournalAccepted { missing, .. } => self.accepted.push(*missing),
+            Event::JournalAccepted { missing, .. } => {
+                self.accepted.push(*missing);
+                // It covers those below.
+                self.lost = self
+                    .lost
+                    .filter(|lost| lost.signer_id != missing.signer_id || lost.seq > missing.seq);
+            }
             Event::Started { .. }
             | Event::SegmentOpened { .. }
             | Event::TornTailCut { .. }

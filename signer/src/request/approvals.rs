@@ -41,9 +41,11 @@ pub(super) async fn park(
         context,
     };
     let head = signer.journal.append(event).await?;
+    let journal_seq = head.seq;
     let summary = format!("{operation} by key {key_id}: {}{why}", subject(tbs));
     let fate = Fate::Waiting;
-    signer.approvals.park(ParkedRequest { approval_id, request, summary, parked_at, fate })?;
+    let parked = ParkedRequest { approval_id, request, summary, parked_at, journal_seq, fate };
+    signer.approvals.park(parked)?;
     tracing::warn!(%approval_id, operation, %key_id, "a request waits for the operator");
     Ok((approval_id, head))
 }

@@ -1,3 +1,7 @@
+//! Profiles: what is sound, what goes beyond a policy, which names pass.
+
+use chancery_shared::wire::policy::Policy;
+
 use super::*;
 use crate::inventory::profile_names::ProfileViolation;
 use crate::inventory::subject_rules::SubjectRuleBroken;

@@ -1,3 +1,5 @@
+//! Requests: read, refused, and what they ask for.
+
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -41,4 +43,43 @@ fn every_collected_case_leads_to_the_outcome_that_is_written_down() {
         assert_eq!(outcome, expected);
     }
     assert_eq!(outcomes.len(), written_down.len());
+}
+
+#[test]
+fn a_request_asks_for_names_in_either_attribute_and_never_for_more() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/cases/attr");
+    let csr = outcome(&std::fs::read(folder.join("attr-023.pem")).unwrap()).unwrap();
+
+    let left: Vec<String> = csr.left_to_profile().iter().map(ToString::to_string).collect();
+    assert_eq!(left, ["2.5.29.37"]);
+
+    // The same list under Microsoft's object identifier, without key and signature.
+    let names = [0x30, 3, 0x82, 1, b'a'];
+    let octets = [&[0x04, 5][..], &names].concat();
+    let extension = [&[0x30, 12, 0x06, 3, 0x55, 0x1d, 0x11][..], &octets].concat();
+    let list = [&[0x30, 14][..], &extension].concat();
+    let oid = [0x06, 10, 0x2b, 6, 1, 4, 1, 0x82, 0x37, 2, 1, 14];
+    let attribute = [&[0x30, 30][..], &oid, &[0x31, 16], &list].concat();
+
+    let asked = RequestedExtensions::read(&attribute).unwrap();
+
+    assert_eq!(asked.subject_alt_names, [SubjectAltName::DnsName("a".into())]);
+}
+
+proptest::proptest! {
+    #[test]
+    fn no_bytes_make_the_readers_panic(bytes: Vec<u8>) {
+        let _ = RequestedExtensions::read(&bytes);
+        let _ = SubjectKeyKind::read(&bytes);
+        let _ = ParsedCsr::read(bytes);
+    }
+
+    #[test]
+    fn no_damage_to_a_request_makes_the_reader_panic_or_pass(at in 0_usize..260, flip in 1_u8..) {
+        let mut der = csr_text::to_der(include_bytes!("../../../../tests/cases/pem/pem-001.pem")).unwrap();
+        if let Some(byte) = der.get_mut(at) {
+            *byte ^= flip;
+            proptest::prop_assert!(ParsedCsr::read(der).is_err());
+        }
+    }
 }

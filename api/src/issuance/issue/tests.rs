@@ -1,141 +1,17 @@
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+//! Issuance with a signer and a store that can fail.
 
-use aws_lc_rs::encoding::AsDer as _;
-use aws_lc_rs::rand::SystemRandom;
-use aws_lc_rs::signature::{ECDSA_P256_SHA256_ASN1_SIGNING, EcdsaKeyPair, KeyPair as _};
-use chancery_shared::bytes::{Fixed, SerialNonce};
-use chancery_shared::certificate::assemble;
-use chancery_shared::id::Id;
-use chancery_shared::wire::algorithm::SignatureAlgorithm;
-use chancery_shared::wire::{JournalHead, Refusal, RefusalCode};
+use chancery_shared::wire::{Refusal, RefusalCode};
 use time::macros::datetime;
 
+use self::fakes::{NOW, Signer, Store, body, head, ids, try_issue};
 use super::*;
-use crate::certificate::{CertificateFacts, HistoryEvent};
-use crate::issuance::ca_certificate::{CaSubject, draft_own};
-use crate::issuance::extensions::Pointers;
-use crate::issuance::tbs::{Draft, DraftError};
-use crate::name::dn_text;
+use crate::certificate::CertificateFacts;
+use crate::certificate::history::HistoryEvent;
+use crate::inventory::profile_definition::ProfileDefinition;
+use crate::issuance::signing::SigningError;
 use crate::signer_client::SignerError;
 
-const NOW: OffsetDateTime = datetime!(2026-11-28 12:00:00 UTC);
-const CSR: &[u8] = include_bytes!("../../../../tests/cases/pem/pem-001.pem");
-
-fn ids() -> NewIds {
-    NewIds {
-        certificate_id: Id::from_bytes([6; 12]),
-        csr_id: Id::from_bytes([7; 12]),
-        history_id: Id::from_bytes([8; 12]),
-    }
-}
-
-fn head() -> JournalHead {
-    JournalHead { signer_id: Id::from_bytes([9; 12]), seq: 7, hash: Fixed([1; 32]) }
-}
-
-/// A CA key in memory that signs what it is given, and keeps the context.
-struct Signer {
-    key: EcdsaKeyPair,
-    answer: Option<fn() -> SigningError>,
-    contexts: Mutex<Vec<IssuanceContext>>,
-}
-
-impl Signer {
-    fn new(answer: Option<fn() -> SigningError>) -> Self {
-        let key = EcdsaKeyPair::generate(&ECDSA_P256_SHA256_ASN1_SIGNING).unwrap();
-        Self { key, answer, contexts: Mutex::default() }
-    }
-
-    fn issuer(&self, profile: ProfileDefinition) -> Issuer {
-        let name = dn_text::parse("CN=Test CA,O=Example").unwrap();
-        let spki = self.key.public_key().as_der().unwrap();
-        let subject = CaSubject {
-            name: &name,
-            spki: spki.as_ref(),
-            lifetime_in_days: 100,
-            path_length: None,
-            name_constraints: None,
-            policies: &[],
-        };
-        let algorithm = SignatureAlgorithm::EcdsaSha256;
-        let own = draft_own(&subject, algorithm, Fixed([1; 40]), NOW).unwrap();
-        let der = assemble(&own.tbs, &self.sign(&own.tbs)).unwrap();
-        Issuer {
-            cert_issuer_id: Id::from_bytes([3; 12]),
-            local_ca_id: Id::from_bytes([4; 12]),
-            key_id: Id::from_bytes([5; 12]),
-            issuer_certificate_id: Id::from_bytes([5; 12]),
-            ca: IssuingCa::new(&der, algorithm, Pointers::default()).unwrap(),
-            profile,
-        }
-    }
-
-    fn sign(&self, tbs: &[u8]) -> Vec<u8> {
-        self.key.sign(&SystemRandom::new(), tbs).unwrap().as_ref().to_vec()
-    }
-}
-
-impl Signing for Signer {
-    async fn sign_certificate<D>(
-        &self,
-        request: SigningRequest<'_, D>,
-    ) -> Result<SignedTbs, SigningError>
-    where
-        D: Fn(SerialNonce) -> Result<Draft, DraftError> + Send + Sync,
-    {
-        if let Some(answer) = self.answer {
-            return Err(answer());
-        }
-        let context = IssuanceContext::from_wire(&request.context).unwrap();
-        self.contexts.lock().unwrap().push(context);
-        let Draft { tbs, .. } = (request.draft)(Fixed([2; 40])).map_err(SigningError::Draft)?;
-        let signature = self.sign(&tbs);
-        Ok(SignedTbs { tbs, signature, journal: head() })
-    }
-}
-
-/// A store that fails so many times before it takes a record.
-#[derive(Default)]
-struct Store {
-    failures: AtomicUsize,
-    rows: Mutex<Vec<NewCertificate>>,
-}
-
-impl Records for Store {
-    type Error = std::fmt::Error;
-
-    async fn insert(&self, record: &NewCertificate) -> Result<Inserted, Self::Error> {
-        let left = self.failures.load(Ordering::Relaxed);
-        if left > 0 {
-            self.failures.store(left - 1, Ordering::Relaxed);
-            return Err(std::fmt::Error);
-        }
-        self.rows.lock().unwrap().push(record.clone());
-        Ok(Inserted::New(record.certificate.id))
-    }
-}
-
-async fn try_issue(
-    signer: &Signer,
-    store: &Store,
-    profile: ProfileDefinition,
-    request: CsrRequestBody<'_>,
-) -> Result<Issued, IssueError> {
-    let issuer = signer.issuer(profile);
-    let requester = Requester {
-        request_id: "r-1",
-        user_id: Id::from_bytes([1; 12]),
-        username: "alice",
-        team_id: Id::from_bytes([2; 12]),
-    };
-    let issuance = CsrIssuance { requester, issuer: &issuer, request, ids: ids(), now: NOW };
-    issue(issuance, signer, store).await
-}
-
-fn body() -> CsrRequestBody<'static> {
-    CsrRequestBody { csr: CSR, ..CsrRequestBody::default() }
-}
+mod fakes;
 
 #[tokio::test]
 async fn a_csr_becomes_a_certificate_and_its_record() {
@@ -176,14 +52,14 @@ async fn reconciliation_makes_the_same_record_from_what_the_journal_has() {
     let der = &made.certificate.der;
     // What the journal holds: the TBS and the signature, whole.
     let parts = crate::asn1::Tlv::read(der).unwrap().children().unwrap();
-    let signed = SignedTbs {
+    let journaled = SignedTbs {
         tbs: parts[0].der.to_vec(),
         signature: parts[2].content[1..].to_vec(),
         journal: head(),
     };
 
     let csr = made.csr.as_deref();
-    let found = new_record(&context, &signed, csr, MadeBy::Reconciliation(NOW)).unwrap();
+    let found = new_record(&context, &journaled, csr, MadeBy::Reconciliation(NOW)).unwrap();
 
     assert_eq!(found.certificate, made.certificate);
     assert_eq!(found.csr, made.csr);

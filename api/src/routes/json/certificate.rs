@@ -1,4 +1,4 @@
-//! The certificate record.
+//! Certificate records.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -6,6 +6,7 @@ use utoipa::ToSchema;
 /// A certificate record: the specification's fields in its order, then ours.
 #[derive(Clone, Debug, Serialize, PartialEq, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[expect(clippy::struct_excessive_bools, reason = "the specification has these flags")]
 pub struct CertificateRecord {
     /// The same as `certId` of the request.
     pub id: String,
@@ -35,7 +36,8 @@ pub struct CertificateRecord {
     pub key_usages: Vec<String>,
     /// Display names such as `Server Authentication`; an unknown one by its OID.
     pub enhanced_key_usages: Vec<String>,
-    /// `DNS:…`, `EMAIL:…`, `IP:…`, `URI:…`, `UPN:…`, `OTHER:<oid>:<hex>`, `DIRNAME:…`, `RID:…`.
+    /// `DNS:…`, `EMAIL:…`, `IP:…`, `URI:…`, `UPN:…`, `OTHER:<oid>:<hex>`, `DIRNAME:…` or
+    /// `RID:…`.
     pub subject_alternative_names: Vec<String>,
     /// ISO 8601 with milliseconds and offset.
     pub valid_from: String,

@@ -1,7 +1,12 @@
 //! The specification's field names: they stand here and nowhere else.
 
+pub mod cert_issuer;
 pub mod certificate;
+pub mod certificate_request;
+pub mod key_store;
+pub mod local_ca;
 pub mod login;
+pub mod profile;
 pub mod team;
 pub mod user;
 

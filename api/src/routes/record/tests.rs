@@ -1,3 +1,5 @@
+//! The record of a certificate, field by field.
+
 use std::path::Path;
 
 use chancery_shared::bytes::Fixed;
@@ -7,37 +9,34 @@ use serde_json::Value;
 use time::macros::datetime;
 
 use super::*;
-use crate::certificate::HistoryEvent;
 use crate::issuance::context::tests::context;
-use crate::issuance::new_record;
+use crate::issuance::new_record::{MadeBy, new_record};
+use crate::issuance::signing::SignedTbs;
 
 const NOW: OffsetDateTime = datetime!(2026-11-28 12:00:00 UTC);
 
 fn der(case: &str) -> Vec<u8> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/cases/crt");
     let text = std::fs::read(folder.join(format!("{case}.cert.pem"))).unwrap();
-    pem::parse(text)
-}
-
-mod pem {
-    pub(super) fn parse(text: Vec<u8>) -> Vec<u8> {
-        ::pem::parse(text).unwrap().into_contents()
-    }
+    ::pem::parse(text).unwrap().into_contents()
 }
 
 fn stored(case: &str) -> StoredCertificate {
     let hash = Fixed([9; 32]);
     let journal = JournalHead { signer_id: Id::from_bytes([9; 12]), seq: 42, hash };
+    // Taken apart and put together again, as if it had just been signed.
+    let der = der(case);
+    let parts = crate::asn1::Tlv::read(&der).unwrap().children().unwrap();
+    let signature = parts[2].content[1..].to_vec();
+    let signed = SignedTbs { tbs: parts[0].der.to_vec(), signature, journal };
+    let mut new = new_record(&context(), &signed, None, MadeBy::Request).unwrap();
+    // What assembles with one algorithm inside and another outside is not the same certificate.
+    new.certificate.der = der;
     StoredCertificate {
-        certificate: new_record::row(&context(), der(case), journal).unwrap(),
+        certificate: new.certificate,
         team_name: Some("Team".into()),
         cert_issuer_name: Some("Issuer".into()),
-        history: vec![HistoryEntry {
-            id: Id::from_bytes([8; 12]),
-            happened_at: context().requested_at,
-            event: HistoryEvent::Created,
-            details: context().created_details(),
-        }],
+        history: new.history,
     }
 }
 
@@ -169,7 +168,7 @@ fn odd_certificates_are_shown_as_they_are() {
 fn the_row_repeats_what_queries_need_and_the_days_have_a_fraction() {
     let row = stored("crt-014").certificate;
 
-    assert_eq!(row.journal.map(|head| head.seq), Some(42));
+    assert_eq!(row.journal.unwrap().seq, 42);
     assert_eq!(row.created_at, context().requested_at);
     assert_eq!(row.thumbprint.len(), 40);
     assert_eq!(row.issuer_key.len(), 64);

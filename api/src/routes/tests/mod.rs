@@ -1,8 +1,12 @@
 //! The routes, asked by personas through the real router.
 
 mod access;
+mod certs;
+mod ca;
 mod current_user;
+mod keystores;
 mod login;
+mod profiles;
 mod team_rule;
 mod teams;
 mod users;

@@ -10,7 +10,7 @@ use chancery_shared::id::{CertIssuerId, CertificateId, CsrId, LocalCaId, RowId, 
 use chancery_shared::wire::JournalHead;
 use time::OffsetDateTime;
 
-use crate::certificate::HistoryEvent;
+use crate::certificate::history::HistoryEvent;
 
 pub use insert::Inserted;
 pub use journaled::JournaledRecord;

@@ -3,6 +3,7 @@
 mod account;
 mod certificate;
 mod fixtures;
+mod inventory;
 mod small;
 
 use sqlx::Executor as _;
@@ -15,6 +16,7 @@ async fn every_statement_can_be_prepared_on_both_engines() {
         super::account::STATEMENTS,
         super::account::LOGIN_STATEMENTS,
         super::authorised_ca::STATEMENTS,
+        super::cert_issuer::STATEMENTS,
         super::certificate::INSERT_STATEMENTS,
         super::certificate::JOURNALED_STATEMENTS,
         super::certificate::PAGE_STATEMENTS,
@@ -22,8 +24,12 @@ async fn every_statement_can_be_prepared_on_both_engines() {
         super::ended_token::STATEMENTS,
         super::installation::STATEMENTS,
         super::journal_head::STATEMENTS,
+        super::key_store::STATEMENTS,
         super::lease::STATEMENTS,
+        super::local_ca::STATEMENTS,
+        super::local_ca::WRITE_STATEMENTS,
         super::membership::STATEMENTS,
+        super::profile::STATEMENTS,
         super::team::STATEMENTS,
     ];
     for (engine, test) in both().await {

@@ -1,7 +1,8 @@
 //! A disk that is full, and a disk that lies.
 
+use super::gaps::{accept, missing};
 use super::*;
-use crate::journal::{JournalState, entries, verify};
+use crate::journal::{Gap, JournalState, entries, verify};
 
 #[tokio::test]
 async fn a_full_disk_answers_unavailable_and_the_next_entry_is_tried() {
@@ -134,4 +135,63 @@ async fn a_sync_that_failed_at_a_segments_beginning_poisons_too() {
     journal.poisoned().await;
     journal.close().await;
     assert_eq!(entries(&home.folder(), 0).count(), 2);
+}
+
+#[tokio::test]
+async fn an_acceptance_that_finds_the_disk_full_changes_nothing() {
+    let home = Home::new();
+    let disk = FaultyDisk::default();
+    let journal = home.open_on(&disk);
+    journal.append(event(1)).await.unwrap();
+
+    disk.fill();
+    let refused = journal.append(accept(missing(7))).await;
+    let state = journal.state();
+    disk.make_room();
+    let next = journal.append(event(2)).await.unwrap();
+    let accepted = journal.append(accept(missing(7))).await.unwrap();
+
+    assert!(matches!(refused, Err(JournalError::Unavailable(_))));
+    assert_eq!(state, JournalState::Unavailable);
+    assert_eq!((next.seq, accepted.seq), (2, 9));
+    assert_eq!(journal.state(), JournalState::Writable);
+    journal.close().await;
+    assert_eq!(verify(&home.folder()).unwrap().gaps, [Gap { after: 2, up_to: 7 }]);
+}
+
+#[tokio::test]
+async fn half_a_group_is_cut_off_before_the_segment_above_the_gap_begins() {
+    let home = Home::new();
+    let disk = FaultyDisk::default();
+    let journal = home.open_on(&disk);
+    journal.append(event(1)).await.unwrap();
+    disk.fill();
+    disk.keep_length();
+    assert!(journal.append(event(2)).await.is_err());
+
+    disk.make_room();
+    let still = journal.append(accept(missing(7))).await;
+    disk.allow_cuts();
+    journal.append(accept(missing(7))).await.unwrap();
+    journal.close().await;
+
+    assert!(matches!(still, Err(JournalError::Unavailable(_))));
+    assert_eq!(verify(&home.folder()).unwrap().gaps, [Gap { after: 1, up_to: 7 }]);
+}
+
+#[tokio::test]
+async fn a_sync_that_failed_at_an_acceptance_poisons() {
+    let home = Home::new();
+    let disk = FaultyDisk::default();
+    let journal = home.open_on(&disk);
+    let head = journal.append(event(1)).await.unwrap();
+    disk.lose_pages();
+
+    let failed = journal.append(accept(missing(7))).await;
+    let after = journal.append(accept(missing(7))).await;
+
+    assert!(matches!(failed, Err(JournalError::SyncFailed)));
+    assert!(matches!(after, Err(JournalError::SyncFailed)));
+    assert_eq!(journal.head(), head);
+    assert_eq!(home.segments().len(), 1);
 }

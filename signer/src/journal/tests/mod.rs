@@ -1,9 +1,12 @@
 //! The journal's tests: one file per promise, what they share here.
 
+mod approved;
 mod arbitrary;
 mod damage;
 mod faults;
 mod faulty_disk;
+mod forged_gaps;
+mod gaps;
 mod meaning;
 mod reading;
 mod recording;

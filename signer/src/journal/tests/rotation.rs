@@ -26,6 +26,7 @@ async fn a_full_segment_is_followed_by_one_that_sums_up_what_is_open() {
             signer_id: signer_id(),
             open_intents: vec![4],
             last_keyring_change: 1,
+            lost_after: None,
         }
     );
     assert!(verify(&home.folder()).is_ok());

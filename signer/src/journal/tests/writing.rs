@@ -144,6 +144,7 @@ async fn an_entry_that_breaks_a_rule_is_refused_and_its_neighbours_are_written()
         signer_id: signer_id(),
         open_intents: Vec::new(),
         last_keyring_change: 0,
+        lost_after: None,
     };
     let refused = journal.append(sum).await;
     assert!(matches!(refused, Err(JournalError::NotOurs)));

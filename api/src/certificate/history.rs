@@ -1,4 +1,4 @@
-//! What can happen to a certificate, as its history names it.
+//! What can happen to a certificate, in the words of its history.
 
 use std::fmt;
 use std::str::FromStr;

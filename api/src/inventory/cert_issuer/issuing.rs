@@ -1,0 +1,41 @@
+//! A Certificate Issuer with all that issuing through it needs.
+
+use chancery_shared::id::CertIssuerId;
+
+use super::check_live;
+use crate::app::AppState;
+use crate::error::{ApiError, Code};
+use crate::inventory::local_ca;
+use crate::issuance::csr_issuance::Issuer;
+
+/// Issuer, profile, Local CA and the CA's certificate, as they stand now.
+///
+/// # Errors
+///
+/// [`Code::UnknownIssuer`] where the issuer does not exist or was deleted, [`Code::CaNotLive`]
+/// where its CA can't sign.
+pub async fn issuing(state: &AppState, id: CertIssuerId) -> Result<Issuer, ApiError> {
+    let issuer = state.store.cert_issuer(id).await?.filter(|issuer| issuer.deleted_at.is_none());
+    let issuer = issuer.ok_or_else(|| {
+        ApiError::refused(Code::UnknownIssuer, "there is no such Certificate Issuer")
+    })?;
+    let profile = state.store.profile(issuer.profile_id).await?;
+    let ca = state.store.local_ca(issuer.local_ca_id).await?;
+    // Neither goes while an issuer refers to it: the database says so.
+    let (Some(profile), Some(ca)) = (profile, ca) else {
+        return Err(ApiError::internal(format!("issuer {id} stands on nothing")));
+    };
+    check_live(&ca)?;
+    let (Some(key_id), Some(issuer_certificate_id)) = (ca.key_id, ca.certificate_id) else {
+        let message = format!("the Local CA {} can't sign: it has no certificate yet", ca.name);
+        return Err(ApiError::refused(Code::CaNotLive, message));
+    };
+    Ok(Issuer {
+        cert_issuer_id: issuer.id,
+        local_ca_id: ca.id,
+        key_id,
+        issuer_certificate_id,
+        ca: local_ca::issuing_ca(state, &ca).await?,
+        profile: profile.definition,
+    })
+}

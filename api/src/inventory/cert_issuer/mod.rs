@@ -1,0 +1,123 @@
+//! Certificate Issuers: made by an administrator, looked up for each request.
+
+mod issuing;
+
+use chancery_shared::id::{LocalCaId, ProfileId, TeamId};
+
+pub use issuing::issuing;
+
+use super::csr_generator;
+use super::local_ca::LocalCaDefinition;
+use crate::app::AppState;
+use crate::error::{ApiError, Code};
+use crate::signer_client::SignerError;
+use crate::store::cert_issuer::CertIssuer;
+use crate::store::local_ca::{LocalCa, LocalCaStatus};
+use crate::store::profile::Profile;
+
+/// A Certificate Issuer that an administrator asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewCertIssuer {
+    /// Its name among the Certificate Issuers.
+    pub name: String,
+    /// The CA that signs for it.
+    pub local_ca_id: LocalCaId,
+    /// What its certificates contain.
+    pub profile_id: ProfileId,
+    /// Whether keys may be made here for those who ask.
+    pub allow_dn_requests: bool,
+    /// Whether requests with a CSR are taken.
+    pub allow_csr_requests: bool,
+    /// Names of CSR Generators; empty: all.
+    pub allowed_generators: Vec<String>,
+    /// Which teams may use it; empty: all.
+    pub teams: Vec<TeamId>,
+}
+
+/// Makes a Certificate Issuer. `by` is the user who does.
+///
+/// # Errors
+///
+/// [`Code::UnknownReference`], [`Code::UnknownGenerator`], [`Code::CaNotLive`],
+/// [`Code::PolicyViolation`] where the profile goes beyond what the CA's key may sign, or
+/// [`Code::NameTaken`]; nothing is stored then.
+pub async fn create(
+    state: &AppState,
+    by: &str,
+    new: NewCertIssuer,
+) -> Result<CertIssuer, ApiError> {
+    for (index, name) in new.allowed_generators.iter().enumerate() {
+        check_generator(index, name)?;
+    }
+    let ca = state.store.local_ca(new.local_ca_id).await?.filter(|ca| ca.deleted_at.is_none());
+    let ca = ca.ok_or_else(|| unknown("localCaId", "Local CA"))?;
+    check_live(&ca)?;
+    let profile = state.store.profile(new.profile_id).await?;
+    let profile = profile.ok_or_else(|| unknown("certProfileId", "profile"))?;
+    check_policy(state, &ca, &profile)?;
+    if state.store.live_cert_issuer_named(&new.name).await?.is_some() {
+        return Err(super::name_taken("caName", "Certificate Issuer", &new.name));
+    }
+    let issuer = CertIssuer {
+        id: state.new_id(),
+        name: new.name,
+        local_ca_id: ca.id,
+        profile_id: profile.id,
+        allow_dn_requests: new.allow_dn_requests,
+        allow_csr_requests: new.allow_csr_requests,
+        allowed_generators: new.allowed_generators,
+        created_at: state.clock.now(),
+        created_by: by.to_owned(),
+        deleted_at: None,
+    };
+    let mut write = state.store.begin().await?;
+    write.insert_cert_issuer(&issuer).await?;
+    for team in new.teams {
+        write.authorise_ca(team, issuer.id).await?;
+    }
+    write.commit().await?;
+    tracing::info!(username = by, cert_issuer.id = %issuer.id, "made a Certificate Issuer");
+    Ok(issuer)
+}
+
+fn check_generator(index: usize, name: &str) -> Result<(), ApiError> {
+    if csr_generator::NAMES.contains(&name) {
+        return Ok(());
+    }
+    let all = csr_generator::NAMES.join(", ");
+    let message = format!("there is no CSR Generator {name}; there are {all}");
+    let field = format!("allowedGenerators[{index}]");
+    Err(ApiError::refused_field(Code::UnknownGenerator, &field, message))
+}
+
+/// Whether the CA may sign at all.
+fn check_live(ca: &LocalCa) -> Result<(), ApiError> {
+    let state = match ca.status {
+        _ if ca.deleted_at.is_some() => "deleted",
+        LocalCaStatus::Live => return Ok(()),
+        LocalCaStatus::Offline => "offline",
+        LocalCaStatus::AwaitingCertificate => "awaiting its certificate",
+        LocalCaStatus::AwaitingApproval => "awaiting the signer operator's approval",
+        LocalCaStatus::Revoked => "revoked",
+    };
+    let message = format!("the Local CA {} can't sign: it is {state}", ca.name);
+    Err(ApiError::refused(Code::CaNotLive, message))
+}
+
+/// The signer would refuse every certificate: better to say so before there is one.
+fn check_policy(state: &AppState, ca: &LocalCa, profile: &Profile) -> Result<(), ApiError> {
+    let signer = state.signer.state();
+    let own = LocalCaDefinition::of(ca)?.policy;
+    let policy = own.as_ref().or(signer.ceiling()).ok_or(SignerError::Unreachable)?;
+    let Some(field) = profile.definition.beyond(policy) else { return Ok(()) };
+    let message = format!(
+        "the profile {} goes beyond what the key of the Local CA {} may sign, by its {field}; \
+         choose another profile or CA",
+        profile.name, ca.name
+    );
+    Err(ApiError::refused_field(Code::PolicyViolation, field, message))
+}
+
+fn unknown(field: &str, kind: &str) -> ApiError {
+    ApiError::refused_field(Code::UnknownReference, field, format!("there is no such {kind}"))
+}

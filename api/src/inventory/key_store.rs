@@ -1,0 +1,71 @@
+//! Key Stores: a token of the signer under a name of the administrator's choice.
+
+use crate::app::AppState;
+use crate::error::{ApiError, Code};
+use crate::signer_client::{SignerError, SignerState};
+use crate::store::key_store::KeyStore;
+
+/// A Key Store that an administrator asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NewKeyStore {
+    /// Its name among the Key Stores.
+    pub name: String,
+    /// Name of a token that the signer offers.
+    pub token: String,
+}
+
+/// Makes a Key Store. `by` is the user who does.
+///
+/// # Errors
+///
+/// [`SignerError::Unreachable`], since nobody else knows the tokens, [`Code::UnknownToken`] or
+/// [`Code::NameTaken`]; nothing is stored then.
+pub async fn create(state: &AppState, by: &str, new: NewKeyStore) -> Result<KeyStore, ApiError> {
+    check_offered(&state.signer.state(), &new.token)?;
+    if state.store.live_key_store_named(&new.name).await?.is_some() {
+        return Err(super::name_taken("name", "Key Store", &new.name));
+    }
+    let key_store = KeyStore {
+        id: state.new_id(),
+        name: new.name,
+        token: new.token,
+        created_at: state.clock.now(),
+        created_by: by.to_owned(),
+        deleted_at: None,
+    };
+    let mut write = state.store.begin().await?;
+    write.insert_key_store(&key_store).await?;
+    write.commit().await?;
+    tracing::info!(username = by, key_store.id = %key_store.id, "made a Key Store");
+    Ok(key_store)
+}
+
+/// A live Key Store by id or name; `field` is what the answer names where there is none.
+///
+/// # Errors
+///
+/// [`Code::UnknownReference`].
+pub async fn find(state: &AppState, field: &str, named: &str) -> Result<KeyStore, ApiError> {
+    let by_id = match named.parse() {
+        Ok(id) => state.store.key_store(id).await?.filter(|found| found.deleted_at.is_none()),
+        Err(_) => None,
+    };
+    let found = match by_id {
+        Some(found) => Some(found),
+        None => state.store.live_key_store_named(named).await?,
+    };
+    found.ok_or_else(|| super::unknown_reference(field, "Key Store", named))
+}
+
+/// A token that can't be used just now is on offer all the same.
+fn check_offered(signer: &SignerState, token: &str) -> Result<(), ApiError> {
+    if !signer.is_reachable() {
+        return Err(SignerError::Unreachable.into());
+    }
+    if signer.token(token).is_some() {
+        return Ok(());
+    }
+    let names: Vec<_> = signer.tokens().iter().map(|token| token.name.as_str()).collect();
+    let message = format!("the signer offers no token {token}; it offers {}", names.join(", "));
+    Err(ApiError::refused_field(Code::UnknownToken, "token", message))
+}

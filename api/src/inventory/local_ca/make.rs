@@ -1,0 +1,261 @@
+//! The making of a Local CA, in steps that can each be found half-done and finished.
+
+use super::definition::{Awaiting, LocalCaDefinition};
+use super::undo::{is_unknown, key_context, remove};
+use super::{Maker, NewLocalCa, issuing_ca};
+use crate::app::AppState;
+use crate::error::ApiError;
+use crate::issuance::ca_certificate::{CaSubject, draft_own, draft_subordinate};
+use crate::issuance::context::IssuanceContext;
+use crate::issuance::name_constraints::NameConstraintsText;
+use crate::issuance::new_record::{MadeBy, Records as _, new_record};
+use crate::issuance::signing::SignedTbs;
+use crate::issuance::tbs::Draft;
+use crate::name::{DistinguishedName, dn_text};
+use crate::signer_client::{SignerError, Signing};
+use crate::store::local_ca::{LocalCa, LocalCaStatus};
+use chancery_shared::bytes::Bytes;
+use chancery_shared::id::{CertificateId, KeyId, RowId, TeamId};
+use chancery_shared::wire::v1::{CreateCaKey, KeyRole, SignCaCertificate, SignOwnCertificate};
+
+/// How often a draft whose connection was lost is made again.
+const ATTEMPTS: usize = 3;
+
+/// Makes the CA from nothing.
+pub(super) async fn make(
+    state: &AppState,
+    maker: &Maker,
+    new: NewLocalCa,
+) -> Result<LocalCa, ApiError> {
+    // 1. The row, before anything exists that only it could explain.
+    let ca = LocalCa {
+        id: state.new_id(),
+        name: new.name,
+        key_store_id: new.key_store_id,
+        parent_local_ca_id: new.parent.as_ref().map(|parent| parent.id),
+        key_id: None,
+        signer_id: None,
+        subject_dn: new.subject_dn,
+        definition: new.definition.to_text()?,
+        status: LocalCaStatus::AwaitingCertificate,
+        approval_id: None,
+        certificate_id: None,
+        created_at: state.clock.now(),
+        created_by: maker.username.clone(),
+        deleted_at: None,
+    };
+    let mut write = state.store.begin().await?;
+    write.insert_local_ca(&ca).await?;
+    write.commit().await?;
+
+    // 2. The rest. A CA that the signer refuses leaves nothing behind.
+    match finish(state, maker, &ca, &new.token).await {
+        Ok(()) => {
+            let made = state.store.local_ca(ca.id).await?;
+            made.ok_or_else(|| ApiError::not_found("Local CA"))
+        }
+        Err(error) => {
+            if !is_unknown(&error) {
+                remove(state, maker, &ca).await;
+            }
+            Err(error)
+        }
+    }
+}
+
+/// Brings a CA whose row exists to its key and its certificate.
+pub(super) async fn finish(
+    state: &AppState,
+    maker: &Maker,
+    ca: &LocalCa,
+    token: &str,
+) -> Result<(), ApiError> {
+    let mut definition = LocalCaDefinition::of(ca)?;
+
+    // 3. Its key, in the token.
+    let (key_id, spki) = create_key(state, maker, ca, token, &definition).await?;
+
+    // 4. Its certificate, drafted, kept with the row, and signed.
+    let parent = match ca.parent_local_ca_id {
+        Some(id) => state.store.local_ca(id).await?,
+        None => None,
+    };
+    let subject = dn_text::parse(&ca.subject_dn).map_err(ApiError::internal)?;
+    let context = context(state, maker, ca, parent.as_ref()).await?;
+    for _ in 0..ATTEMPTS {
+        let (nonce, connection) = state.signer.serial_nonce().await?;
+        let draft = draft(state, &definition, parent.as_ref(), &subject, &spki, nonce).await?;
+        definition.awaiting =
+            Some(Awaiting { tbs: Bytes(draft.tbs.clone()), context: context.clone() });
+        keep(state, ca, &definition).await?;
+        let tbs = Bytes(draft.tbs.clone());
+        let wire = context.to_wire().map_err(ApiError::internal)?;
+        let asked = match parent.as_ref().and_then(|parent| parent.key_id) {
+            None => {
+                let request =
+                    SignOwnCertificate { key_id, tbs, serial_nonce: nonce, context: wire };
+                state.signer.sign_own_certificate(connection, request).await
+            }
+            Some(parent_key) => {
+                let request = SignCaCertificate {
+                    key_id: parent_key,
+                    tbs,
+                    csr: None,
+                    serial_nonce: nonce,
+                    context: wire,
+                };
+                state.signer.sign_ca_certificate(connection, request).await
+            }
+        };
+        match asked {
+            Err(SignerError::RetryDraft) => {}
+            Err(error) => return Err(error.into()),
+            Ok(answer) => {
+                return match (answer.value, answer.head) {
+                    (Signing::Signed(signature), Some(journal)) => {
+                        let signed = SignedTbs { tbs: draft.tbs, signature, journal };
+                        record(state, ca, &context, &signed).await
+                    }
+                    (Signing::Pending(approval_id), _) => {
+                        let mut write = state.store.begin().await?;
+                        let text = definition.to_text()?;
+                        write.set_local_ca_awaiting(ca.id, approval_id, &text).await?;
+                        Ok(write.commit().await?)
+                    }
+                    (Signing::Signed(_), None) => Err(SignerError::Protocol.into()),
+                };
+            }
+        }
+    }
+    Err(SignerError::Unreachable.into())
+}
+
+async fn create_key(
+    state: &AppState,
+    maker: &Maker,
+    ca: &LocalCa,
+    token: &str,
+    definition: &LocalCaDefinition,
+) -> Result<(KeyId, Vec<u8>), ApiError> {
+    let request = CreateCaKey {
+        token: token.to_owned(),
+        key_algorithm: definition.key_algorithm,
+        signature_algorithm: definition.signature_algorithm,
+        role: KeyRole::Ca,
+        policy: definition.policy.clone(),
+        context: key_context(maker, ca),
+    };
+    let created = state.signer.create_ca_key(request).await?;
+    let signer_id = created.head.map(|head| head.signer_id).ok_or(SignerError::Protocol)?;
+    let mut write = state.store.begin().await?;
+    write.set_local_ca_key(ca.id, created.value.key_id, signer_id).await?;
+    write.commit().await?;
+    Ok((created.value.key_id, created.value.spki.0))
+}
+
+async fn draft(
+    state: &AppState,
+    definition: &LocalCaDefinition,
+    parent: Option<&LocalCa>,
+    name: &DistinguishedName,
+    spki: &[u8],
+    nonce: chancery_shared::bytes::SerialNonce,
+) -> Result<Draft, ApiError> {
+    let constraints = definition.name_constraints.as_ref();
+    let constraints = constraints.map(NameConstraintsText::parse).transpose();
+    let constraints = constraints.map_err(ApiError::internal)?.flatten();
+    let subject = CaSubject {
+        name,
+        spki,
+        lifetime_in_days: definition.lifetime_in_days,
+        path_length: definition.path_length,
+        name_constraints: constraints.as_ref(),
+        policies: &definition.policies,
+    };
+    let now = state.clock.now();
+    let drafted = match parent {
+        None => draft_own(&subject, definition.signature_algorithm, nonce, now),
+        Some(parent) => {
+            let issuer = issuing_ca(state, parent).await?;
+            draft_subordinate(&subject, &issuer, nonce, now)
+        }
+    };
+    drafted
+        .map_err(|error| ApiError::refused(crate::error::Code::PolicyViolation, error.to_string()))
+}
+
+async fn context(
+    state: &AppState,
+    maker: &Maker,
+    ca: &LocalCa,
+    parent: Option<&LocalCa>,
+) -> Result<IssuanceContext, ApiError> {
+    let certificate_id: CertificateId = state.new_id();
+    let team_id = administrators(state).await?;
+    let history_id: RowId = state.new_id();
+    Ok(IssuanceContext {
+        request_id: maker.request_id.clone(),
+        requested_at: state.clock.now(),
+        actor_user_id: maker.user_id,
+        actor_username: maker.username.clone(),
+        owner_user_id: maker.user_id,
+        owner_username: maker.username.clone(),
+        team_id,
+        cert_issuer_id: None,
+        local_ca_id: Some(parent.map_or(ca.id, |parent| parent.id)),
+        issuer_certificate_id: parent.map_or(Some(certificate_id), |parent| parent.certificate_id),
+        certified_local_ca_id: Some(ca.id),
+        certificate_id,
+        csr_id: None,
+        history_id,
+        csr_generator_name: None,
+        renews_certificate_id: None,
+        extra_info: None,
+        extra_emails: Vec::new(),
+        track_expiry: true,
+    })
+}
+
+/// The team that CA certificates belong to.
+async fn administrators(state: &AppState) -> Result<TeamId, ApiError> {
+    let teams = state.store.teams().await?;
+    let team = teams
+        .iter()
+        .find(|team| team.internal_group == crate::store::account::Group::Administrators);
+    team.map(|team| team.id).ok_or_else(|| ApiError::not_found("team of administrators"))
+}
+
+async fn keep(
+    state: &AppState,
+    ca: &LocalCa,
+    definition: &LocalCaDefinition,
+) -> Result<(), ApiError> {
+    let mut write = state.store.begin().await?;
+    write.set_local_ca_definition(ca.id, &definition.to_text()?).await?;
+    Ok(write.commit().await?)
+}
+
+/// 5. The record of the certificate, then the CA is live.
+async fn record(
+    state: &AppState,
+    ca: &LocalCa,
+    context: &IssuanceContext,
+    signed: &SignedTbs,
+) -> Result<(), ApiError> {
+    let record = new_record(context, signed, None, MadeBy::Request).map_err(ApiError::internal)?;
+    state.store.insert(record).await?;
+    go_live(state, ca, context.certificate_id).await
+}
+
+/// Says that the CA's certificate is recorded and the CA can sign.
+pub(super) async fn go_live(
+    state: &AppState,
+    ca: &LocalCa,
+    certificate_id: CertificateId,
+) -> Result<(), ApiError> {
+    let mut write = state.store.begin().await?;
+    write.set_local_ca_live(ca.id, certificate_id).await?;
+    write.commit().await?;
+    tracing::info!(local_ca.id = %ca.id, local_ca.name = ca.name, "a Local CA is live");
+    Ok(())
+}

@@ -1,0 +1,121 @@
+//! Local CAs: what is asked for, how one is made, and how its making is finished after a crash.
+
+pub mod algorithm;
+mod definition;
+mod make;
+mod resume;
+mod undo;
+
+use chancery_shared::id::{KeyStoreId, LocalCaId, UserId};
+
+pub use algorithm::hash_and_pss;
+pub use definition::{Awaiting, LocalCaDefinition};
+pub use resume::Resumer;
+
+use crate::app::AppState;
+use crate::error::{ApiError, Code, FieldError};
+use crate::issuance::issuing_ca::IssuingCa;
+use crate::name::DistinguishedName;
+use crate::store::local_ca::{LocalCa, LocalCaStatus};
+
+/// A Local CA that an administrator asks for, each part sound by itself.
+#[derive(Clone, Debug)]
+pub struct NewLocalCa {
+    /// Its name among the Local CAs.
+    pub name: String,
+    /// Where its key will be.
+    pub key_store_id: KeyStoreId,
+    /// Name of that Key Store's token in the signer.
+    pub token: String,
+    /// The CA that certifies it; `None` for a root.
+    pub parent: Option<LocalCa>,
+    /// Its subject.
+    pub subject: DistinguishedName,
+    /// As the administrator typed it, normalised.
+    pub subject_dn: String,
+    /// Everything else.
+    pub definition: LocalCaDefinition,
+}
+
+/// Who makes a Local CA.
+#[derive(Clone, Debug)]
+pub struct Maker {
+    /// The user, who will own the certificate's record.
+    pub user_id: UserId,
+    /// That user's name.
+    pub username: String,
+    /// By which the call is traced.
+    pub request_id: String,
+}
+
+/// Makes a Local CA: its row, its key in the token, its certificate, the certificate's record.
+///
+/// Runs to its end even where the caller goes away.
+///
+/// # Errors
+///
+/// The signer refused, and nothing is left of the CA; or its answer is unknown, and the CA is
+/// finished by itself.
+pub async fn create(state: &AppState, maker: Maker, new: NewLocalCa) -> Result<LocalCa, ApiError> {
+    // What would be refused anyway must not leave a key behind.
+    state.signer.state().check_token(&new.token)?;
+    if let Some(parent) = &new.parent {
+        check_parent(parent)?;
+    }
+    if state.store.live_local_ca_named(&new.name).await?.is_some() {
+        let message = format!("there is a Local CA {} already; choose another name", new.name);
+        let field = FieldError { field: "name".to_owned(), message: message.clone() };
+        return Err(ApiError::refused(Code::NameTaken, message).with_fields(vec![field]));
+    }
+    let state = state.clone();
+    tokio::spawn(async move { make::make(&state, &maker, new).await })
+        .await
+        .map_err(ApiError::internal)?
+}
+
+fn check_parent(parent: &LocalCa) -> Result<(), ApiError> {
+    if parent.deleted_at.is_none() && parent.status == LocalCaStatus::Live {
+        return Ok(());
+    }
+    let message = format!("the Local CA {} can't sign: it is not live", parent.name);
+    Err(ApiError::refused(Code::CaNotLive, message))
+}
+
+/// The CA as drafts need it.
+///
+/// # Errors
+///
+/// [`Code::CaNotLive`] where it has no certificate yet.
+pub async fn issuing_ca(state: &AppState, ca: &LocalCa) -> Result<IssuingCa, ApiError> {
+    let not_live = || {
+        let message = format!("the Local CA {} has no certificate yet", ca.name);
+        ApiError::refused(Code::CaNotLive, message)
+    };
+    let certificate_id = ca.certificate_id.ok_or_else(not_live)?;
+    let stored = state.store.certificate(certificate_id).await?.ok_or_else(not_live)?;
+    let definition = LocalCaDefinition::of(ca)?;
+    let pointers = definition.pointers();
+    IssuingCa::new(&stored.certificate.der, definition.signature_algorithm, pointers)
+        .map_err(ApiError::internal)
+}
+
+/// A Local CA by id or name; `field` is what the answer names where there is none.
+///
+/// # Errors
+///
+/// [`Code::UnknownReference`].
+pub async fn find(state: &AppState, field: &str, named: &str) -> Result<LocalCa, ApiError> {
+    let by_id = match named.parse::<LocalCaId>() {
+        Ok(id) => state.store.local_ca(id).await?.filter(|ca| ca.deleted_at.is_none()),
+        Err(_) => None,
+    };
+    let found = match by_id {
+        Some(ca) => Some(ca),
+        None => state.store.live_local_ca_named(named).await?,
+    };
+    found.ok_or_else(|| {
+        let message = format!("{named} is neither id nor name of a Local CA");
+        let field = FieldError { field: field.to_owned(), message: message.clone() };
+        ApiError::refused(Code::UnknownReference, message).with_fields(vec![field])
+    })
+}

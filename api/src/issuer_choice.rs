@@ -1,0 +1,127 @@
+//! The Certificate Issuer of a request: which one is named, and whether its sender may use it.
+
+use crate::app::AppState;
+use crate::error::{ApiError, Code};
+use crate::store::cert_issuer::CertIssuer;
+use crate::team::Member;
+
+/// A member together with an issuer that their team may use. Only [`resolve`] makes one.
+///
+/// ```compile_fail
+/// let forged = chancery_api::issuer_choice::Permitted { member: todo!(), issuer: todo!() };
+/// ```
+#[derive(Clone, Debug)]
+pub struct Permitted {
+    member: Member,
+    issuer: CertIssuer,
+}
+
+impl Permitted {
+    /// Who asks, and for which team.
+    pub fn member(&self) -> &Member {
+        &self.member
+    }
+
+    /// The issuer.
+    pub fn issuer(&self) -> &CertIssuer {
+        &self.issuer
+    }
+
+    /// Whether the issuer takes requests with a CSR.
+    ///
+    /// # Errors
+    ///
+    /// [`Code::PolicyViolation`] where it does not.
+    pub fn check_takes_csrs(&self) -> Result<(), ApiError> {
+        if self.issuer.allow_csr_requests {
+            return Ok(());
+        }
+        let message = format!(
+            "{} takes no requests with a CSR; send a DN request or name another issuer (rule \
+             allowCsrRequests)",
+            self.issuer.name
+        );
+        Err(ApiError::refused(Code::PolicyViolation, message))
+    }
+}
+
+/// The issuer that a request names, in one way or in several that agree.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct IssuerChoice {
+    /// `caName`.
+    pub ca_name: Option<String>,
+    /// `issuerName`.
+    pub issuer_name: Option<String>,
+    /// `issuerId`.
+    pub issuer_id: Option<String>,
+}
+
+/// Finds the issuer for a request of `member`. Administrators may use every one; an issuer without
+/// any team is open to every team.
+///
+/// # Errors
+///
+/// [`Code::UnknownIssuer`] where there is no live one, [`Code::NotPermitted`] where the team may
+/// not use it, [`Code::InvalidRequest`] where none is named, or several.
+pub async fn resolve(
+    state: &AppState,
+    member: Member,
+    choice: &IssuerChoice,
+) -> Result<Permitted, ApiError> {
+    let issuer = named(state, choice).await?;
+    if !member.actor().is_administrator() {
+        let teams = state.store.authorised_teams_of(issuer.id).await?;
+        if !teams.is_empty() && !teams.contains(&member.team().id) {
+            let team = &member.team().name;
+            let message = format!(
+                "the team {team} may not use {}; name another issuer, or a team of yours that may",
+                issuer.name
+            );
+            return Err(ApiError::refused_field(Code::NotPermitted, "caName", message));
+        }
+    }
+    Ok(Permitted { member, issuer })
+}
+
+async fn named(state: &AppState, choice: &IssuerChoice) -> Result<CertIssuer, ApiError> {
+    let mut found: Option<(&str, CertIssuer)> = None;
+    for (field, name) in [
+        ("caName", &choice.ca_name),
+        ("issuerName", &choice.issuer_name),
+        ("issuerId", &choice.issuer_id),
+    ] {
+        let Some(name) = name else { continue };
+        let issuer = match (field, state.store.live_cert_issuer_named(name).await?) {
+            ("issuerId", _) | (_, None) => by_id(state, name).await?,
+            (_, by_name) => by_name,
+        };
+        let issuer = issuer.ok_or_else(|| unknown(field, name))?;
+        match &found {
+            Some((first, other)) if other.id != issuer.id => {
+                let message = format!("names another issuer than {first}; send one of the two");
+                return Err(ApiError::invalid_field(field, message));
+            }
+            Some(_) => {}
+            None => found = Some((field, issuer)),
+        }
+    }
+    let (_, issuer) = found.ok_or_else(|| {
+        ApiError::invalid_field("caName", "is missing; name the Certificate Issuer")
+    })?;
+    Ok(issuer)
+}
+
+async fn by_id(state: &AppState, id: &str) -> Result<Option<CertIssuer>, ApiError> {
+    let Ok(id) = id.parse() else { return Ok(None) };
+    let issuer = state.store.cert_issuer(id).await?;
+    Ok(issuer.filter(|issuer| issuer.deleted_at.is_none()))
+}
+
+fn unknown(field: &str, name: &str) -> ApiError {
+    let name: String = name.chars().take(100).collect();
+    ApiError::refused_field(
+        Code::UnknownIssuer,
+        field,
+        format!("there is no Certificate Issuer {name}"),
+    )
+}

@@ -1,0 +1,188 @@
+//! `/admin/ca`: Certificate Issuers. Reading the list and a chain is open to any user.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use axum::extract::rejection::PathRejection;
+use axum::extract::{Path, State};
+use chancery_shared::id::{CertIssuerId, LocalCaId, TeamId, kind};
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::json::cert_issuer::{CertIssuerItem, LOCAL, NewCertIssuerBody, pems};
+use super::reference::agreed;
+use super::validate::Faults;
+use crate::app::AppState;
+use crate::auth::{Actor, Administrator};
+use crate::error::{ApiError, Code, JsonError};
+use crate::inventory::cert_issuer::{self, NewCertIssuer};
+use crate::inventory::{ca_chain, local_ca, profile};
+use crate::json::Json;
+use crate::request::PathId;
+use crate::store::cert_issuer::CertIssuer;
+use crate::store::certificate::Certificate;
+use crate::store::local_ca::LocalCa;
+use crate::store::profile::Profile;
+
+/// Certificate Issuers, for administrators.
+pub fn routes() -> OpenApiRouter<AppState> {
+    OpenApiRouter::new().routes(routes!(create)).routes(routes!(one))
+}
+
+/// What any user may read of them.
+pub fn member_routes() -> OpenApiRouter<AppState> {
+    OpenApiRouter::new().routes(routes!(list)).routes(routes!(chain_by_name))
+}
+
+/// All Certificate Issuers, by name.
+#[utoipa::path(
+    get, path = "/admin/ca", tag = "Certificate Issuers",
+    responses((status = 200, body = Vec<CertIssuerItem>), (status = "default", body = JsonError)),
+)]
+async fn list(
+    State(state): State<AppState>,
+    _by: Actor,
+) -> Result<Json<Vec<CertIssuerItem>>, ApiError> {
+    let mut teams: HashMap<CertIssuerId, Vec<TeamId>> = HashMap::new();
+    for pair in state.store.authorised_cas().await? {
+        teams.entry(pair.cert_issuer_id).or_default().push(pair.team_id);
+    }
+    let mut cas: HashMap<LocalCaId, (String, Vec<Certificate>)> = HashMap::new();
+    let mut items = Vec::new();
+    for issuer in state.store.cert_issuers().await? {
+        let teams = teams.remove(&issuer.id).unwrap_or_default();
+        let id = issuer.local_ca_id;
+        // Many issuers, few CAs: each chain is read once.
+        let (subject, chain) = match cas.entry(id) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => new.insert(subject_and_chain(&state, id).await?),
+        };
+        items.push(CertIssuerItem::new(issuer, subject.clone(), chain, teams));
+    }
+    Ok(Json(items))
+}
+
+/// One Certificate Issuer.
+#[utoipa::path(
+    get, path = "/admin/ca/{id}", tag = "Certificate Issuers", params(("id" = String, Path)),
+    responses((status = 200, body = CertIssuerItem), (status = "default", body = JsonError)),
+)]
+async fn one(
+    State(state): State<AppState>,
+    _by: Administrator,
+    PathId(id): PathId<kind::CertIssuer>,
+) -> Result<Json<CertIssuerItem>, ApiError> {
+    let found = state.store.cert_issuer(id).await?.filter(|found| found.deleted_at.is_none());
+    item(&state, found.ok_or_else(no_issuer)?).await.map(Json)
+}
+
+/// Makes a Certificate Issuer.
+#[utoipa::path(
+    post, path = "/admin/ca", tag = "Certificate Issuers", request_body = NewCertIssuerBody,
+    responses((status = 200, body = CertIssuerItem), (status = "default", body = JsonError)),
+)]
+async fn create(
+    State(state): State<AppState>,
+    by: Administrator,
+    Json(new): Json<NewCertIssuerBody>,
+) -> Result<Json<CertIssuerItem>, ApiError> {
+    let mut faults = Faults::default();
+    faults.check_name("caName", &new.ca_name, 100);
+    if new.ca_type.is_some_and(|kind| kind != LOCAL) {
+        faults.add("caType", "must be 0, a Local CA");
+    }
+    faults.finish()?;
+    let ca = local_ca_of(&state, &new).await?;
+    let profile = profile_of(&state, &new).await?;
+    let teams = teams(&state, &new.teams).await?;
+    let new = NewCertIssuer {
+        name: new.ca_name,
+        local_ca_id: ca.id,
+        profile_id: profile.id,
+        allow_dn_requests: new.allow_dn_requests.unwrap_or(true),
+        allow_csr_requests: new.allow_csr_requests.unwrap_or(true),
+        allowed_generators: new.allowed_generators,
+        teams,
+    };
+    let issuer = cert_issuer::create(&state, by.username(), new).await?;
+    item(&state, issuer).await.map(Json)
+}
+
+/// The CA certificates of an issuer as PEM, the issuing CA's first, up to the root.
+#[utoipa::path(
+    get, path = "/admin/ca/chainbyname/{caName}", tag = "Certificate Issuers",
+    params(("caName" = String, Path, description = "name or id of a Certificate Issuer")),
+    responses((status = 200, body = Vec<String>), (status = "default", body = JsonError)),
+)]
+async fn chain_by_name(
+    State(state): State<AppState>,
+    _by: Actor,
+    name: Result<Path<String>, PathRejection>,
+) -> Result<Json<Vec<String>>, ApiError> {
+    let Ok(Path(name)) = name else { return Err(no_issuer()) };
+    let issuer = match (state.store.live_cert_issuer_named(&name).await?, name.parse()) {
+        (None, Ok(id)) => state.store.cert_issuer(id).await?,
+        (found, _) => found,
+    };
+    let issuer = issuer.filter(|issuer| issuer.deleted_at.is_none()).ok_or_else(no_issuer)?;
+    let (_, chain) = subject_and_chain(&state, issuer.local_ca_id).await?;
+    Ok(Json(pems(&chain)))
+}
+
+async fn item(state: &AppState, issuer: CertIssuer) -> Result<CertIssuerItem, ApiError> {
+    let (subject, chain) = subject_and_chain(state, issuer.local_ca_id).await?;
+    let teams = state.store.authorised_teams_of(issuer.id).await?;
+    Ok(CertIssuerItem::new(issuer, subject, &chain, teams))
+}
+
+/// The CA's subject, as its certificate has it where it has one, and its certificates.
+async fn subject_and_chain(
+    state: &AppState,
+    id: LocalCaId,
+) -> Result<(String, Vec<Certificate>), ApiError> {
+    let Some(ca) = state.store.local_ca(id).await? else { return Ok(Default::default()) };
+    let chain = ca_chain::of(state, &ca).await?;
+    let subject = chain.first().map_or(ca.subject_dn, |own| own.subject_dn.clone());
+    Ok((subject, chain))
+}
+
+async fn local_ca_of(state: &AppState, new: &NewCertIssuerBody) -> Result<LocalCa, ApiError> {
+    let named =
+        [("localCaId", new.local_ca_id.as_deref()), ("localCaName", new.local_ca_name.as_deref())];
+    let find = |field, named| local_ca::find(state, field, named);
+    let found = agreed(&named, find, |ca: &LocalCa| ca.id).await?;
+    found.ok_or_else(|| ApiError::invalid_field("localCaId", "must name a Local CA"))
+}
+
+async fn profile_of(state: &AppState, new: &NewCertIssuerBody) -> Result<Profile, ApiError> {
+    let named = [
+        ("certProfileId", new.cert_profile_id.as_deref()),
+        ("certProfileName", new.cert_profile_name.as_deref()),
+    ];
+    let find = |field, named| profile::find(state, field, named);
+    let found = agreed(&named, find, |profile: &Profile| profile.id).await?;
+    found.ok_or_else(|| ApiError::invalid_field("certProfileId", "must name a profile"))
+}
+
+async fn teams(state: &AppState, named: &[String]) -> Result<Vec<TeamId>, ApiError> {
+    let mut found = Vec::new();
+    for (index, name) in named.iter().enumerate() {
+        let by_id = match name.parse() {
+            Ok(id) => state.store.team(id).await?,
+            Err(_) => None,
+        };
+        let team = match by_id {
+            Some(team) => Some(team),
+            None => state.store.team_named(name).await?,
+        };
+        let field = format!("teams[{index}]");
+        let message = format!("{name} is neither id nor name of a team");
+        let unknown = || ApiError::refused_field(Code::UnknownReference, &field, message);
+        found.push(team.ok_or_else(unknown)?.id);
+    }
+    Ok(found)
+}
+
+fn no_issuer() -> ApiError {
+    ApiError::not_found("Certificate Issuer")
+}

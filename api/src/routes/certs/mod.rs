@@ -1,0 +1,41 @@
+//! `/certs`: certificates, requested and read.
+
+mod list;
+mod request_csr;
+
+use axum::extract::State;
+use chancery_shared::id::kind;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use super::json::certificate::CertificateRecord;
+use crate::app::AppState;
+use crate::auth::Actor;
+use crate::error::{ApiError, JsonError};
+use crate::json::Json;
+use crate::request::PathId;
+
+/// Certificates, for any user.
+pub fn routes() -> OpenApiRouter<AppState> {
+    OpenApiRouter::new()
+        .routes(routes!(request_csr::request_csr))
+        .routes(routes!(list::list))
+        .routes(routes!(one))
+}
+
+/// One certificate.
+#[utoipa::path(
+    get, path = "/certs/{id}", tag = "Certificates", params(("id" = String, Path)),
+    responses(
+        (status = 200, body = CertificateRecord), (status = "default", body = JsonError),
+    ),
+)]
+async fn one(
+    State(state): State<AppState>,
+    _actor: Actor,
+    PathId(id): PathId<kind::Certificate>,
+) -> Result<Json<CertificateRecord>, ApiError> {
+    let stored = state.store.certificate(id).await?;
+    let stored = stored.ok_or_else(|| ApiError::not_found("certificate"))?;
+    CertificateRecord::new(&stored, state.clock.now()).map(Json).map_err(ApiError::internal)
+}

@@ -1,0 +1,110 @@
+//! `POST /certs/requestp10`: a certificate for a CSR.
+
+use axum::extract::State;
+use serde::Deserialize;
+use tracing::Instrument as _;
+
+use super::super::json::certificate_request::{CsrRequest, IssuedCertificate};
+use crate::app::AppState;
+use crate::auth::Actor;
+use crate::error::{ApiError, JsonError};
+use crate::inventory::cert_issuer;
+use crate::issuance::csr_issuance::{
+    CsrIssuance, CsrRequestBody, Issued, Issuer, NewIds, Requester,
+};
+use crate::issuance::issue::issue;
+use crate::issuer_choice::{self, IssuerChoice, Permitted};
+use crate::json::{Json, empty_is_absent};
+use crate::request::{Query, RequestId};
+use crate::team::{self, TeamChoice};
+
+/// The parameters of a request.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(super) struct Parameters {
+    #[serde(deserialize_with = "empty_is_absent")]
+    preview: Option<String>,
+}
+
+/// Issues a certificate for a CSR. A request that was accepted goes on to its end even if the
+/// client goes away.
+#[utoipa::path(
+    post, path = "/certs/requestp10", tag = "Certificates", request_body = CsrRequest,
+    responses(
+        (status = 200, body = IssuedCertificate), (status = "default", body = JsonError),
+    ),
+)]
+pub(super) async fn request_csr(
+    State(state): State<AppState>,
+    actor: Actor,
+    request_id: RequestId,
+    Query(parameters): Query<Parameters>,
+    Json(body): Json<CsrRequest>,
+) -> Result<Json<IssuedCertificate>, ApiError> {
+    if parameters.preview.is_some_and(|preview| preview != "false") {
+        return Err(ApiError::invalid_field("preview", "is not available; leave it out"));
+    }
+    // 1. Who, and for which team.
+    let team = TeamChoice { name: body.team_name.clone(), id: body.team_id.clone() };
+    let member = team::resolve(&state, actor, &team).await?;
+
+    // 2. May they: the issuer, and whether this team may use it.
+    let choice = IssuerChoice {
+        ca_name: body.ca_name.clone(),
+        issuer_name: body.issuer_name.clone(),
+        issuer_id: body.issuer_id.clone(),
+    };
+    let permitted = issuer_choice::resolve(&state, member, &choice).await?;
+    permitted.check_takes_csrs()?;
+    let issuer = cert_issuer::issuing(&state, permitted.issuer().id).await?;
+
+    // 3. to 8. In a task of their own: once the signer is asked, the record must follow.
+    let request = Accepted { permitted, issuer, request_id, body };
+    let done = tokio::spawn(request.issue(state).in_current_span()).await;
+    let Issued { certificate_id, pem } = done.map_err(ApiError::internal)??;
+    let id = certificate_id.to_string();
+    Ok(Json(IssuedCertificate { cert_id: id.clone(), id, pem_cert: pem }))
+}
+
+/// A request that may be made.
+struct Accepted {
+    permitted: Permitted,
+    issuer: Issuer,
+    request_id: RequestId,
+    body: CsrRequest,
+}
+
+impl Accepted {
+    async fn issue(self, state: AppState) -> Result<Issued, ApiError> {
+        let Self { permitted, issuer, request_id, body } = self;
+        let member = permitted.member();
+        let issuance = CsrIssuance {
+            requester: Requester {
+                request_id: request_id.as_str(),
+                user_id: member.actor().user_id(),
+                username: member.actor().username(),
+                team_id: member.team().id,
+            },
+            issuer: &issuer,
+            request: CsrRequestBody {
+                csr: body.csr.as_deref().unwrap_or_default().as_bytes(),
+                subject_alt_names: &body.subject_alt_names,
+                reverse_csr_dn: body.reverse_csr_dn.unwrap_or_default(),
+                extra_info: body.extra_info.as_deref(),
+                extra_emails: &body.extra_emails,
+            },
+            ids: NewIds {
+                certificate_id: state.new_id(),
+                csr_id: state.new_id(),
+                history_id: state.new_id(),
+            },
+            now: state.clock.now(),
+        };
+        let issued = issue(issuance, &state.signer, &state.store).await?;
+        tracing::info!(
+            certificate.id = %issued.certificate_id, user = member.actor().username(),
+            team = member.team().name, issuer = permitted.issuer().name, "issued a certificate"
+        );
+        Ok(issued)
+    }
+}

@@ -1,0 +1,93 @@
+//! Who may do what: teams, administrators, tokens.
+
+use chancery_tests::openssl::Workbench;
+use chancery_tests::{ISSUER, Installation, Plan, on_both_engines};
+use serde_json::json;
+
+on_both_engines! {
+    fn the_team_must_be_named_by_a_user_of_several_and_by_no_one_else(engine) {
+        let installation = Installation::start_as(Plan { engine, ..Plan::default() });
+        let administrator = installation.administrator();
+        let team = json!({"name": "Second", "internalGroup": "USER"});
+        administrator.post("/api/admin/teams", &team).unwrap().expect_status(200).unwrap();
+        let of_one = installation.member("one", &["Default"]);
+        let of_two = installation.member("two", &["Default", "Second"]);
+        let bench = Workbench::new().unwrap();
+        let csr = bench.fresh_request("/CN=www.example.test", "DNS:www.example.test").unwrap();
+
+        let of_the_one = of_one.request(&csr).unwrap();
+        let unnamed = of_two.post("/api/certs/requestp10", &json!({"caName": ISSUER, "csr": csr}));
+        let named = json!({"caName": ISSUER, "csr": csr, "teamName": "Second"});
+        let of_the_named = of_two.request_with(&named).unwrap();
+
+        let unnamed = unnamed.unwrap().expect_status(400).unwrap().json().unwrap();
+        assert_eq!(unnamed["code"], "team_required");
+        let team_of = |id: &str| administrator.record(id).unwrap()["teamId"].clone();
+        let id_of = |name| administrator.id_of("/api/admin/teams", name).unwrap();
+        assert_eq!(team_of(&of_the_one.id), id_of("Default"));
+        assert_eq!(team_of(&of_the_named.id), id_of("Second"));
+    }
+}
+
+#[test]
+fn everything_below_admin_is_closed_to_ordinary_users() {
+    let installation = Installation::start();
+    let member = installation.member("ordinary", &["Default"]);
+
+    for path in ["keystores", "keystores/tokens", "localca", "profiles", "teams", "users"] {
+        let answer = member.get(&format!("/api/admin/{path}")).unwrap();
+        assert_eq!(answer.status, 403, "GET {path}: {}", answer.text());
+        assert_eq!(answer.json().unwrap()["status"], 403);
+    }
+    for path in ["keystores", "localca", "profiles", "ca", "teams", "users"] {
+        let answer = member.post(&format!("/api/admin/{path}"), &json!({})).unwrap();
+        assert_eq!(answer.status, 403, "POST {path}: {}", answer.text());
+    }
+    // What deployed clients read without being administrators.
+    for path in ["ca", "ca/chainbyname/Chancery%20Issuer"] {
+        assert_eq!(member.get(&format!("/api/admin/{path}")).unwrap().status, 200, "{path}");
+    }
+}
+
+#[test]
+fn a_token_that_is_missing_broken_or_ended_is_401_and_says_which() {
+    let installation = Installation::start();
+    let anonymous = installation.anonymous();
+    let ended = installation.administrator();
+    ended.get("/api/logouthere").unwrap().expect_status(200).unwrap();
+    let token = installation.administrator();
+    let broken = format!("{}x", token_of(&token));
+
+    for (who, client, code) in [
+        ("missing", anonymous.clone(), "token_missing"),
+        ("broken", anonymous.with_token(&broken), "token_invalid"),
+        ("no token at all", anonymous.with_token("\"quoted\""), "token_invalid"),
+        ("ended", ended, "token_invalid"),
+    ] {
+        for path in ["/api/certs", "/api/admin/users", "/api/currentuser"] {
+            let answer = client.get(path).unwrap();
+            assert_eq!(answer.status, 401, "{who} {path}: {}", answer.text());
+            assert_eq!(answer.code().unwrap(), code, "{who} {path}");
+            assert_eq!(answer.header("www-authenticate"), Some("Bearer"), "{who} {path}");
+        }
+    }
+}
+
+#[test]
+fn a_wrong_password_tells_no_more_than_an_unknown_user() {
+    let installation = Installation::start();
+    let login = |username: &str| {
+        let body = json!({"username": username, "password": "not the password at all"});
+        installation.anonymous().post("/api/login", &body).unwrap()
+    };
+
+    let [known, unknown] = ["admin", "nobody"].map(login);
+
+    assert_eq!((known.status, unknown.status), (401, 401));
+    let message = |answer: &chancery_tests::Answer| answer.json().unwrap()["message"].clone();
+    assert_eq!(message(&known), message(&unknown));
+}
+
+fn token_of(client: &chancery_tests::Client) -> String {
+    client.token().unwrap_or_default().to_owned()
+}
