@@ -99,6 +99,7 @@ async fn faults_of_single_entries_are_told_apart() {
                     signer_id: signer.id(),
                     open_intents: vec![],
                     last_keyring_change: 0,
+                    lost_after: None,
                 };
                 signer.journal.append_as(next + 5, opened);
                 signer.journal.append(Event::TornTailCut { bytes: 1 });
@@ -259,6 +260,7 @@ async fn a_gap_whose_acceptance_is_not_there_yet_is_not_passed() {
             signer_id: signer.id(),
             open_intents: vec![],
             last_keyring_change: 0,
+            lost_after: None,
         };
         signer.journal.append_as(500, opened);
     }

@@ -1,10 +1,11 @@
 //! The routes, asked by personas through the real router.
 
 mod access;
-mod certs;
 mod ca;
+mod certs;
 mod current_user;
 mod keystores;
+mod localca;
 mod login;
 mod profiles;
 mod team_rule;
