@@ -100,10 +100,9 @@ async fn a_refusal_of_the_signer_leaves_no_record() {
 
     let refused = try_issue(&signer, &store, ProfileDefinition::first(), body()).await;
 
-    assert!(matches!(
-        refused,
-        Err(IssueError::Signing(SigningError::Signer(SignerError::Refused(_))))
-    ));
+    let Err(IssueError::Signing(SigningError::Signer(SignerError::Refused(_)))) = refused else {
+        panic!("{refused:?}");
+    };
     assert!(store.rows.lock().unwrap().is_empty());
 }
 
