@@ -1,14 +1,7 @@
 //! The making of a Local CA, in steps that can each be found half-done and finished.
 
-use chancery_shared::bytes::Bytes;
-use chancery_shared::id::{CertificateId, KeyId, RowId, TeamId};
-use chancery_shared::wire::Context;
-use chancery_shared::wire::v1::{
-    CreateCaKey, KeyChange, KeyRole, SignCaCertificate, SignOwnCertificate,
-};
-use serde_json::Value;
-
 use super::definition::{Awaiting, LocalCaDefinition};
+use super::undo::{is_unknown, key_context, remove};
 use super::{Maker, NewLocalCa, issuing_ca};
 use crate::app::AppState;
 use crate::error::ApiError;
@@ -21,6 +14,9 @@ use crate::issuance::tbs::Draft;
 use crate::name::{DistinguishedName, dn_text};
 use crate::signer_client::{SignerError, Signing};
 use crate::store::local_ca::{LocalCa, LocalCaStatus};
+use chancery_shared::bytes::Bytes;
+use chancery_shared::id::{CertificateId, KeyId, RowId, TeamId};
+use chancery_shared::wire::v1::{CreateCaKey, KeyRole, SignCaCertificate, SignOwnCertificate};
 
 /// How often a draft whose connection was lost is made again.
 const ATTEMPTS: usize = 3;
@@ -262,45 +258,4 @@ pub(super) async fn go_live(
     write.commit().await?;
     tracing::info!(local_ca.id = %ca.id, local_ca.name = ca.name, "a Local CA is live");
     Ok(())
-}
-
-/// Takes back what was begun for a CA that will never be: key first, then row.
-pub(super) async fn remove(state: &AppState, maker: &Maker, ca: &LocalCa) {
-    let removed = async {
-        let row = state.store.local_ca(ca.id).await?;
-        if let Some(key_id) = row.and_then(|row| row.key_id) {
-            let reason = "its Local CA was not made".to_owned();
-            let change = KeyChange { key_id, reason, context: key_context(maker, ca) };
-            state.signer.disable_key(change.clone()).await?;
-            state.signer.destroy_key(change).await?;
-        }
-        let mut write = state.store.begin().await?;
-        write.remove_unfinished_local_ca(ca.id).await?;
-        write.commit().await?;
-        Ok::<(), ApiError>(())
-    };
-    if let Err(error) = removed.await {
-        let error = crate::log::Chain(&error).to_string();
-        tracing::warn!(local_ca.id = %ca.id, error, "a refused Local CA is removed later");
-    }
-}
-
-/// Whether the signer may have done what was asked: then it is finished, not removed.
-fn is_unknown(error: &ApiError) -> bool {
-    match error {
-        ApiError::Signer(error) => error.outcome_is_unknown(),
-        ApiError::NotRecorded { .. } | ApiError::Store(_) | ApiError::Internal(_) => true,
-        ApiError::Refused(_) | ApiError::Bearer(_) | ApiError::Password(_) => false,
-    }
-}
-
-fn key_context(maker: &Maker, ca: &LocalCa) -> Context {
-    let entries = [
-        ("requestId", maker.request_id.clone()),
-        ("actorUserId", maker.user_id.to_string()),
-        ("actorUsername", maker.username.clone()),
-        ("localCaId", ca.id.to_string()),
-        ("localCaName", ca.name.clone()),
-    ];
-    Context(entries.into_iter().map(|(k, v)| (k.to_owned(), Value::from(v))).collect())
 }

@@ -4,6 +4,7 @@ pub mod algorithm;
 mod definition;
 mod make;
 mod resume;
+mod undo;
 
 use chancery_shared::id::{KeyStoreId, LocalCaId, UserId};
 

@@ -7,7 +7,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use super::definition::LocalCaDefinition;
-use super::{Maker, make};
+use super::{Maker, make, undo};
 use crate::app::AppState;
 use crate::error::ApiError;
 use crate::store::local_ca::{LocalCa, LocalCaStatus};
@@ -83,7 +83,7 @@ async fn look_at(state: &AppState, ca: &LocalCa) -> Result<(), ApiError> {
                 ApprovalStatus::Waiting | ApprovalStatus::Approved { .. } => {}
                 ApprovalStatus::Denied | ApprovalStatus::Expired => {
                     tracing::warn!(local_ca.name = ca.name, "a Local CA was not approved");
-                    make::remove(state, &maker, ca).await;
+                    undo::remove(state, &maker, ca).await;
                 }
             }
         }
@@ -97,7 +97,7 @@ async fn look_at(state: &AppState, ca: &LocalCa) -> Result<(), ApiError> {
             // Signed, and the record is on its way from the journal.
             if !certified {
                 tracing::warn!(local_ca.name = ca.name, "a Local CA that was not made is removed");
-                make::remove(state, &maker, ca).await;
+                undo::remove(state, &maker, ca).await;
             }
         }
         _ => {}

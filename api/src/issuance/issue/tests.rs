@@ -1,3 +1,5 @@
+//! Issuance with a signer and a store that can fail.
+
 use chancery_shared::wire::{Refusal, RefusalCode};
 use time::macros::datetime;
 
@@ -100,9 +102,10 @@ async fn a_refusal_of_the_signer_leaves_no_record() {
 
     let refused = try_issue(&signer, &store, ProfileDefinition::first(), body()).await;
 
-    let Err(IssueError::Signing(SigningError::Signer(SignerError::Refused(_)))) = refused else {
-        panic!("{refused:?}");
-    };
+    assert!(matches!(
+        refused,
+        Err(IssueError::Signing(SigningError::Signer(SignerError::Refused(_))))
+    ));
     assert!(store.rows.lock().unwrap().is_empty());
 }
 

@@ -1,0 +1,52 @@
+//! Taking back a Local CA that will never be.
+
+use chancery_shared::wire::Context;
+use chancery_shared::wire::v1::KeyChange;
+use serde_json::Value;
+
+use super::Maker;
+use crate::app::AppState;
+use crate::error::ApiError;
+use crate::store::local_ca::LocalCa;
+
+/// Takes back what was begun for a CA that will never be: key first, then row.
+pub(super) async fn remove(state: &AppState, maker: &Maker, ca: &LocalCa) {
+    let removed = async {
+        let row = state.store.local_ca(ca.id).await?;
+        if let Some(key_id) = row.and_then(|row| row.key_id) {
+            let reason = "its Local CA was not made".to_owned();
+            let change = KeyChange { key_id, reason, context: key_context(maker, ca) };
+            state.signer.disable_key(change.clone()).await?;
+            state.signer.destroy_key(change).await?;
+        }
+        let mut write = state.store.begin().await?;
+        write.remove_unfinished_local_ca(ca.id).await?;
+        write.commit().await?;
+        Ok::<(), ApiError>(())
+    };
+    if let Err(error) = removed.await {
+        let error = crate::log::Chain(&error).to_string();
+        tracing::warn!(local_ca.id = %ca.id, error, "a refused Local CA is removed later");
+    }
+}
+
+/// Whether the signer may have done what was asked: then it is finished, not removed.
+pub(super) fn is_unknown(error: &ApiError) -> bool {
+    match error {
+        ApiError::Signer(error) => error.outcome_is_unknown(),
+        ApiError::NotRecorded { .. } | ApiError::Store(_) | ApiError::Internal(_) => true,
+        ApiError::Refused(_) | ApiError::Bearer(_) | ApiError::Password(_) => false,
+    }
+}
+
+/// What the journal is to know of a change of the CA's key.
+pub(super) fn key_context(maker: &Maker, ca: &LocalCa) -> Context {
+    let entries = [
+        ("requestId", maker.request_id.clone()),
+        ("actorUserId", maker.user_id.to_string()),
+        ("actorUsername", maker.username.clone()),
+        ("localCaId", ca.id.to_string()),
+        ("localCaName", ca.name.clone()),
+    ];
+    Context(entries.into_iter().map(|(k, v)| (k.to_owned(), Value::from(v))).collect())
+}
