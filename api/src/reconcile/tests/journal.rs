@@ -67,6 +67,9 @@ async fn a_head_that_a_reply_named_must_be_in_the_journal() {
     assert_eq!(scene.known().await.reconciled_seq, reconciled);
 }
 
+/// What it is called, how it comes about, and what is told of it.
+type Case = (&'static str, fn(&Scene, u64), fn(u64) -> JournalFault);
+
 #[tokio::test]
 async fn faults_of_single_entries_are_told_apart() {
     let other = Id::from_bytes([7; 12]);
@@ -74,7 +77,6 @@ async fn faults_of_single_entries_are_told_apart() {
         missing: JournalHead { signer_id, seq, ..scene.head() },
         operator_uid: 0,
     };
-    type Case = (&'static str, fn(&Scene, u64), fn(u64) -> JournalFault);
     let cases: [Case; 6] = [
         (
             "no entry",
