@@ -71,6 +71,7 @@ fn a_flipped_bit_anywhere_is_found_by_verify() -> anyhow::Result<()> {
         fs::write(&segment, flipped)?;
         assert!(!verify(&home)?.status.success(), "byte {position}");
     }
+    fs::write(&segment, whole)?;
     Ok(())
 }
 
