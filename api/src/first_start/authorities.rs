@@ -123,8 +123,13 @@ async fn ca(
     key_store: &KeyStore,
     parent: Option<LocalCa>,
 ) -> Result<LocalCa, ApiError> {
-    let ca = match found::<chancery_shared::id::kind::LocalCa>(state, fact).await? {
-        Some(id) => state.store.local_ca(id).await?.ok_or_else(|| gone("Local CA"))?,
+    // One that was begun and not approved has no row any more: then it is begun again.
+    let known = match found(state, fact).await? {
+        Some(id) => state.store.local_ca(id).await?,
+        None => None,
+    };
+    let ca = match known {
+        Some(known) => known,
         None => {
             let made = match state.store.live_local_ca_named(name).await? {
                 Some(made) => made,
@@ -167,6 +172,7 @@ fn definition(maker: &Maker, lifetime_in_days: u32) -> LocalCaDefinition {
         aia_issuer_urls: Vec::new(),
         policy: None,
         maker_user_id: maker.user_id,
+        begun_after: None,
         awaiting: None,
     }
 }

@@ -2,14 +2,10 @@
 
 use chancery_shared::bytes::Bytes;
 use chancery_shared::id::{CertificateId, KeyId, RowId, TeamId};
-use chancery_shared::wire::Context;
-use chancery_shared::wire::v1::{
-    CreateCaKey, KeyChange, KeyRole, SignCaCertificate, SignOwnCertificate,
-};
-use serde_json::Value;
+use chancery_shared::wire::v1::{CreateCaKey, KeyRole, SignCaCertificate, SignOwnCertificate};
 
 use super::definition::{Awaiting, LocalCaDefinition};
-use super::{Maker, NewLocalCa, issuing_ca};
+use super::{Maker, NewLocalCa, issuing_ca, unmake};
 use crate::app::AppState;
 use crate::error::ApiError;
 use crate::issuance::ca_certificate::{CaSubject, draft_own, draft_subordinate};
@@ -30,7 +26,10 @@ pub(super) async fn make(
     maker: &Maker,
     new: NewLocalCa,
 ) -> Result<LocalCa, ApiError> {
-    // 1. The row, before anything exists that only it could explain.
+    // 1. The row, before anything exists that only it could explain. It says from where on the
+    // journal may speak of its key.
+    let begun_after = state.signer.state().journal_head();
+    let definition = LocalCaDefinition { begun_after, ..new.definition };
     let ca = LocalCa {
         id: state.new_id(),
         name: new.name,
@@ -39,7 +38,7 @@ pub(super) async fn make(
         key_id: None,
         signer_id: None,
         subject_dn: new.subject_dn,
-        definition: new.definition.to_text()?,
+        definition: definition.to_text()?,
         status: LocalCaStatus::AwaitingCertificate,
         approval_id: None,
         certificate_id: None,
@@ -59,7 +58,7 @@ pub(super) async fn make(
         }
         Err(error) => {
             if !is_unknown(&error) {
-                remove(state, maker, &ca).await;
+                unmake::remove(state, maker, &ca).await;
             }
             Err(error)
         }
@@ -146,7 +145,7 @@ async fn create_key(
         signature_algorithm: definition.signature_algorithm,
         role: KeyRole::Ca,
         policy: definition.policy.clone(),
-        context: key_context(maker, ca),
+        context: unmake::key_context(maker, ca),
     };
     let created = state.signer.create_ca_key(request).await?;
     let signer_id = created.head.map(|head| head.signer_id).ok_or(SignerError::Protocol)?;
@@ -263,27 +262,6 @@ pub(super) async fn go_live(
     Ok(())
 }
 
-/// Takes back what was begun for a CA that will never be: key first, then row.
-pub(super) async fn remove(state: &AppState, maker: &Maker, ca: &LocalCa) {
-    let removed = async {
-        let row = state.store.local_ca(ca.id).await?;
-        if let Some(key_id) = row.and_then(|row| row.key_id) {
-            let reason = "its Local CA was not made".to_owned();
-            let change = KeyChange { key_id, reason, context: key_context(maker, ca) };
-            state.signer.disable_key(change.clone()).await?;
-            state.signer.destroy_key(change).await?;
-        }
-        let mut write = state.store.begin().await?;
-        write.remove_unfinished_local_ca(ca.id).await?;
-        write.commit().await?;
-        Ok::<(), ApiError>(())
-    };
-    if let Err(error) = removed.await {
-        let error = crate::log::Chain(&error).to_string();
-        tracing::warn!(local_ca.id = %ca.id, error, "a refused Local CA is removed later");
-    }
-}
-
 /// Whether the signer may have done what was asked: then it is finished, not removed.
 fn is_unknown(error: &ApiError) -> bool {
     match error {
@@ -291,15 +269,4 @@ fn is_unknown(error: &ApiError) -> bool {
         ApiError::NotRecorded { .. } | ApiError::Store(_) | ApiError::Internal(_) => true,
         ApiError::Refused(_) | ApiError::Bearer(_) | ApiError::Password(_) => false,
     }
-}
-
-fn key_context(maker: &Maker, ca: &LocalCa) -> Context {
-    let entries = [
-        ("requestId", maker.request_id.clone()),
-        ("actorUserId", maker.user_id.to_string()),
-        ("actorUsername", maker.username.clone()),
-        ("localCaId", ca.id.to_string()),
-        ("localCaName", ca.name.clone()),
-    ];
-    Context(entries.into_iter().map(|(k, v)| (k.to_owned(), Value::from(v))).collect())
 }

@@ -7,7 +7,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use super::definition::LocalCaDefinition;
-use super::{Maker, make};
+use super::{Maker, lost_key, make, unmake};
 use crate::app::AppState;
 use crate::error::ApiError;
 use crate::store::local_ca::{LocalCa, LocalCaStatus};
@@ -15,8 +15,9 @@ use crate::store::local_ca::{LocalCa, LocalCaStatus};
 /// Pause between two looks.
 const EVERY: Duration = Duration::from_secs(5);
 
-/// A request that makes a CA is over after this, one way or the other.
-const REQUEST: time::Duration = time::Duration::seconds(60);
+/// A request that makes a CA is over after this, one way or the other: it asks the signer twice,
+/// for a key and for a signature, and each has a slot after 10 s and an answer after 29 s more.
+const REQUEST: time::Duration = time::Duration::seconds(120);
 
 /// The job; it ends when it is stopped or dropped.
 #[derive(Debug)]
@@ -53,7 +54,7 @@ impl Resumer {
 /// # Errors
 ///
 /// The database failed. What the signer says of one CA does not keep the next from its turn.
-pub(super) async fn run_once(state: &AppState) -> Result<(), ApiError> {
+pub(crate) async fn run_once(state: &AppState) -> Result<(), ApiError> {
     for ca in state.store.unfinished_local_cas().await? {
         if let Err(error) = look_at(state, &ca).await {
             let error = crate::log::Chain(&error).to_string();
@@ -83,13 +84,16 @@ async fn look_at(state: &AppState, ca: &LocalCa) -> Result<(), ApiError> {
                 ApprovalStatus::Waiting | ApprovalStatus::Approved { .. } => {}
                 ApprovalStatus::Denied | ApprovalStatus::Expired => {
                     tracing::warn!(local_ca.name = ca.name, "a Local CA was not approved");
-                    make::remove(state, &maker, ca).await;
+                    unmake::remove(state, &maker, ca).await;
                 }
             }
         }
         (LocalCaStatus::AwaitingCertificate, _) if is_abandoned(state, ca) => {
             let signer = state.signer.state();
             signer.check_signer()?;
+            if ca.key_id.is_none() {
+                lost_key::restore(state, ca, &definition).await?;
+            }
             let certified = ca
                 .key_id
                 .and_then(|id| signer.key(id).map(|key| key.has_ca_certificate))
@@ -97,7 +101,7 @@ async fn look_at(state: &AppState, ca: &LocalCa) -> Result<(), ApiError> {
             // Signed, and the record is on its way from the journal.
             if !certified {
                 tracing::warn!(local_ca.name = ca.name, "a Local CA that was not made is removed");
-                make::remove(state, &maker, ca).await;
+                unmake::remove(state, &maker, ca).await;
             }
         }
         _ => {}

@@ -212,6 +212,7 @@ impl Signer {
     fn sign(&mut self, operation: &str, asked: Asked, approval: Option<ApprovalId>) -> Answer {
         let key_id = asked.key_id;
         let signature = self.key(key_id).pair.sign(&asked.tbs.0);
+        self.install(operation, &asked.tbs.0);
         let serial_number = serial_number(&asked.tbs.0);
         let intent = self.journal.append(Event::Intent(Box::new(Intent {
             operation: operation.into(),
@@ -231,12 +232,30 @@ impl Signer {
         done(head, Reply::Signed(Signed { signature: signature.into() }))
     }
 
+    /// A key of this signer that a CA certificate is for has that certificate from then on.
+    fn install(&mut self, operation: &str, tbs: &[u8]) {
+        if operation == "sign-certificate" {
+            return;
+        }
+        let certified = |key: &&mut Key| tbs.windows(key.spki.len()).any(|part| part == key.spki);
+        for key in self.keys.iter_mut().filter(certified) {
+            key.summary.has_ca_certificate = true;
+        }
+    }
+
     fn change(&mut self, change: KeyChange, state: KeyState) -> Answer {
+        use KeyState::{Destroyed, Disabled, Live};
         let key_id = change.key_id;
         let Some(key) = self.keys.iter_mut().find(|key| key.summary.key_id == key_id) else {
             return (None, Outcome::Refused(refusal(RefusalCode::UnknownKey)));
         };
-        key.summary.state = state;
+        match (key.summary.state, state) {
+            (is, wished) if is == wished => {
+                return (None, Outcome::Done(Reply::KeyChanged(KeyChanged { state })));
+            }
+            (Live, Disabled) | (Disabled, Live | Destroyed) => key.summary.state = state,
+            _ => return (None, Outcome::Refused(refusal(RefusalCode::KeyState))),
+        }
         let event = KeyEvent { key_id, reason: change.reason, context: change.context };
         let head = self.journal.append(match state {
             KeyState::Live => Event::KeyEnabled(event),
