@@ -21,6 +21,7 @@ pub mod openapi;
 pub mod packaging;
 pub mod random;
 pub mod readiness;
+pub mod reconcile;
 pub mod request;
 pub mod routes;
 pub mod server_certificate;

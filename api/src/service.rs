@@ -22,6 +22,7 @@ use crate::listener::{self, BindError, IdentityError, Listening, ServerIdentity}
 use crate::metrics;
 use crate::random::Random;
 use crate::readiness::Readiness;
+use crate::reconcile::{self, Reconciler};
 use crate::server_certificate::Renewal;
 use crate::signer_client::{self, SignerClient};
 use crate::store::{Store, StoreError};
@@ -40,6 +41,7 @@ struct Jobs {
     first_start: FirstStart,
     renewal: Renewal,
     resumer: Resumer,
+    reconciler: Reconciler,
 }
 
 impl Jobs {
@@ -47,13 +49,15 @@ impl Jobs {
         let first_start = FirstStart::start(state.clone());
         let ready = first_start.done();
         let renewal = Renewal::start(state.clone(), identity.clone(), ready);
-        Self { first_start, renewal, resumer: Resumer::start(state.clone()) }
+        let resumer = Resumer::start(state.clone());
+        Self { first_start, renewal, resumer, reconciler: reconcile::start(state.clone()) }
     }
 
     async fn stop(self) {
         self.first_start.stop().await;
         self.renewal.stop().await;
         self.resumer.stop().await;
+        self.reconciler.stop().await;
     }
 }
 

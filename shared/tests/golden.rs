@@ -1,6 +1,8 @@
 //! The wire and the journal, byte for byte: each file of `golden` is read, and written again as
 //! it was. A change that alters one is a new version once the first release is out.
 
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test that can't go on panics")]
+
 use std::path::PathBuf;
 
 use chancery_shared::bytes::{Bytes, Fixed};

@@ -17,6 +17,7 @@ use crate::inventory::profile_definition::ProfileDefinition;
 use crate::name::dn_text;
 use crate::packaging::pem;
 use crate::signer_client::SignerError;
+use crate::store::account::{Account, Group};
 use crate::store::key_store::KeyStore;
 use crate::store::local_ca::{LocalCa, LocalCaStatus};
 
@@ -28,6 +29,9 @@ const ISSUING_DAYS: u32 = 3_652;
 
 const MAKER: &str = "first start";
 
+/// The fact that names the Key Store.
+const KEY_STORE: &str = "first-start-key-store";
+
 /// The fact that names the root.
 const ROOT: &str = "first-start-root-ca";
 
@@ -36,38 +40,33 @@ pub(super) async fn make(state: &AppState) -> Result<(), ApiError> {
     let maker = maker(state).await?;
 
     // 1. The Key Store, on the first token that the signer offers.
-    let key_store = match found(state, "first-start-key-store").await? {
-        Some(id) => state.store.key_store(id).await?.ok_or_else(|| gone("Key Store"))?,
-        None => {
-            let token = first_token(state)?;
-            let new = NewKeyStore { name: "Local Token".into(), token };
-            let made = match state.store.live_key_store_named(&new.name).await? {
-                Some(made) => made,
-                None => key_store::create(state, MAKER, new).await?,
-            };
-            remember(state, "first-start-key-store", &made.id.to_string()).await?;
-            made
-        }
-    };
+    let key_store = first_key_store(state).await?;
 
     // 2. The root, and 3. the CA below it that issues.
-    let root = ca(state, &maker, ROOT, "Chancery Root CA", ROOT_DAYS, &key_store, None).await?;
-    let issuing = ca(
-        state,
-        &maker,
-        "first-start-issuing-ca",
-        "Chancery Issuing CA",
-        ISSUING_DAYS,
-        &key_store,
-        Some(root),
-    )
-    .await?;
+    let key_store = &key_store;
+    let root = FirstCa {
+        fact: ROOT,
+        name: "Chancery Root CA",
+        lifetime_in_days: ROOT_DAYS,
+        key_store,
+        parent: None,
+    };
+    let root = ca(state, &maker, root).await?;
+    let issuing = FirstCa {
+        fact: "first-start-issuing-ca",
+        name: "Chancery Issuing CA",
+        lifetime_in_days: ISSUING_DAYS,
+        key_store,
+        parent: Some(root),
+    };
+    let issuing = ca(state, &maker, issuing).await?;
 
     // 4. The profile, and 5. the issuer that joins it with the CA.
     let name = "TLS Server and Client";
-    let profile = match state.store.profile_named(name).await? {
-        Some(profile) => profile,
-        None => profile::create(state, MAKER, name.into(), ProfileDefinition::first()).await?,
+    let profile = if let Some(profile) = state.store.profile_named(name).await? {
+        profile
+    } else {
+        profile::create(state, MAKER, name.into(), ProfileDefinition::first()).await?
     };
     let name = "Chancery Issuer";
     if state.store.live_cert_issuer_named(name).await?.is_none() {
@@ -114,49 +113,54 @@ fn publish(path: &Path, text: &str) -> io::Result<()> {
     Ok(())
 }
 
-async fn ca(
-    state: &AppState,
-    maker: &Maker,
-    fact: &str,
-    name: &str,
-    lifetime_in_days: u32,
-    key_store: &KeyStore,
-    parent: Option<LocalCa>,
-) -> Result<LocalCa, ApiError> {
-    // One that was begun and not approved has no row any more: then it is begun again.
-    let known = match found(state, fact).await? {
-        Some(id) => state.store.local_ca(id).await?,
-        None => None,
-    };
-    let ca = match known {
-        Some(known) => known,
-        None => {
-            let made = match state.store.live_local_ca_named(name).await? {
-                Some(made) => made,
-                None => {
-                    let subject = dn_text::parse(&format!("CN={name}"));
-                    let subject = subject.map_err(ApiError::internal)?;
-                    let new = NewLocalCa {
-                        name: name.into(),
-                        key_store_id: key_store.id,
-                        token: key_store.token.clone(),
-                        parent,
-                        subject_dn: subject.to_string(),
-                        subject,
-                        definition: definition(maker, lifetime_in_days),
-                    };
-                    local_ca::create(state, maker.clone(), new).await?
-                }
-            };
-            remember(state, fact, &made.id.to_string()).await?;
-            made
-        }
-    };
-    if ca.status == LocalCaStatus::Live {
-        return Ok(ca);
+async fn first_key_store(state: &AppState) -> Result<KeyStore, ApiError> {
+    if let Some(id) = found(state, KEY_STORE).await? {
+        return state.store.key_store(id).await?.ok_or_else(|| gone("Key Store"));
     }
-    let message = format!("{name} waits for its certificate");
-    Err(ApiError::refused(Code::CaNotLive, message))
+    let new = NewKeyStore { name: "Local Token".into(), token: first_token(state)? };
+    let made = if let Some(made) = state.store.live_key_store_named(&new.name).await? {
+        made
+    } else {
+        key_store::create(state, MAKER, new).await?
+    };
+    remember(state, KEY_STORE, &made.id.to_string()).await?;
+    Ok(made)
+}
+
+/// A CA of the first start that is to be made.
+struct FirstCa<'a> {
+    fact: &'static str,
+    name: &'static str,
+    lifetime_in_days: u32,
+    key_store: &'a KeyStore,
+    parent: Option<LocalCa>,
+}
+
+async fn ca(state: &AppState, maker: &Maker, first: FirstCa<'_>) -> Result<LocalCa, ApiError> {
+    let (fact, name) = (first.fact, first.name);
+    let ca = if let Some(id) = found(state, fact).await? {
+        state.store.local_ca(id).await?.ok_or_else(|| gone("Local CA"))?
+    } else if let Some(made) = state.store.live_local_ca_named(name).await? {
+        made
+    } else {
+        let subject = dn_text::parse(&format!("CN={name}")).map_err(ApiError::internal)?;
+        let new = NewLocalCa {
+            name: name.into(),
+            key_store_id: first.key_store.id,
+            token: first.key_store.token.clone(),
+            parent: first.parent,
+            subject_dn: subject.to_string(),
+            subject,
+            definition: definition(maker, first.lifetime_in_days),
+        };
+        local_ca::create(state, maker.clone(), new).await?
+    };
+    if ca.status != LocalCaStatus::Live {
+        let message = format!("{name} waits for its certificate");
+        return Err(ApiError::refused(Code::CaNotLive, message));
+    }
+    remember(state, fact, &ca.id.to_string()).await?;
+    Ok(ca)
 }
 
 fn definition(maker: &Maker, lifetime_in_days: u32) -> LocalCaDefinition {
@@ -187,16 +191,13 @@ fn first_token(state: &AppState) -> Result<String, ApiError> {
 /// The administrator of the first start, whose certificates its CAs' are.
 pub(crate) async fn maker(state: &AppState) -> Result<Maker, ApiError> {
     let admin = state.store.account_named("admin").await?;
-    let admin = match admin {
-        Some(admin) => admin,
+    let admin = if let Some(admin) = admin {
+        admin
+    } else {
         // Renamed or gone meanwhile: whoever administers now.
-        None => state
-            .store
-            .accounts()
-            .await?
-            .into_iter()
-            .find(|account| account.group == crate::store::account::Group::Administrators)
-            .ok_or_else(|| gone("administrator"))?,
+        let accounts = state.store.accounts().await?;
+        let administrates = |account: &Account| account.group == Group::Administrators;
+        accounts.into_iter().find(administrates).ok_or_else(|| gone("administrator"))?
     };
     let request_id = format!("first-start-{}", state.new_id::<chancery_shared::id::kind::Row>());
     Ok(Maker { user_id: admin.id, username: admin.username, request_id })

@@ -18,6 +18,7 @@ use crate::inventory::key_store;
 use crate::inventory::local_ca::{
     self, LocalCaDefinition, Maker, NewLocalCa, algorithm, hash_and_pss,
 };
+use crate::issuance::name_constraints::NameConstraintsText;
 use crate::json::Json;
 use crate::name::{DistinguishedName, dn_text};
 use crate::packaging::pem;
@@ -97,7 +98,7 @@ async fn understand(
     let subject = subject(&body.subject_dn, &mut faults);
     let signing = algorithms(&body, &mut faults);
     let policies = policies(&body.policies, &mut faults);
-    if let Some(Err(problem)) = body.name_constraints.as_ref().map(|text| text.parse()) {
+    if let Some(Err(problem)) = body.name_constraints.as_ref().map(NameConstraintsText::parse) {
         faults.add("nameConstraints", problem.to_string());
     }
     for (field, urls) in [
@@ -209,7 +210,7 @@ fn policies(texts: &[String], faults: &mut Faults) -> Vec<CertificatePolicy> {
     let parsed: Result<Vec<_>, _> = texts.iter().map(|text| text.parse()).collect();
     parsed
         .map_err(|error: crate::certificate::certificate_policy::NotAPolicy| {
-            faults.add("policies", error.to_string())
+            faults.add("policies", error.to_string());
         })
         .unwrap_or_default()
 }

@@ -152,8 +152,8 @@ async fn renew(
         },
         now: state.clock.now(),
     };
-    let issued = issue(issuance, &state.signer, &state.store).await?;
-    let stored = state.store.certificate(issued.certificate_id).await?;
+    let answer = issue(issuance, &state.signer, &state.store).await?;
+    let stored = state.store.certificate(answer.certificate_id).await?;
     let leaf = stored.ok_or_else(|| ApiError::not_found("certificate"))?.certificate;
     let next = renew_at(leaf.not_before, leaf.not_after);
 
@@ -171,7 +171,7 @@ async fn renew(
     files.write(&identity_on_disk).map_err(ApiError::internal)?;
     let StoredIdentity { chain, key } = identity_on_disk;
     identity.set(chain, key).map_err(ApiError::internal)?;
-    tracing::info!(certificate.id = %issued.certificate_id, "HTTPS has a new certificate");
+    tracing::info!(certificate.id = %answer.certificate_id, "HTTPS has a new certificate");
     Ok(next)
 }
 

@@ -10,6 +10,7 @@ use crate::app::AppState;
 use crate::error::ApiError;
 use crate::issuance::ca_certificate::{CaSubject, draft_own, draft_subordinate};
 use crate::issuance::context::IssuanceContext;
+use crate::issuance::name_constraints::NameConstraintsText;
 use crate::issuance::new_record::{MadeBy, Records as _, new_record};
 use crate::issuance::signing::SignedTbs;
 use crate::issuance::tbs::Draft;
@@ -164,7 +165,7 @@ async fn draft(
     nonce: chancery_shared::bytes::SerialNonce,
 ) -> Result<Draft, ApiError> {
     let constraints = definition.name_constraints.as_ref();
-    let constraints = constraints.map(|text| text.parse()).transpose();
+    let constraints = constraints.map(NameConstraintsText::parse).transpose();
     let constraints = constraints.map_err(ApiError::internal)?.flatten();
     let subject = CaSubject {
         name,

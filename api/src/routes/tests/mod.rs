@@ -1,8 +1,11 @@
 //! The routes, asked by personas through the real router.
 
 mod access;
+mod ca;
 mod current_user;
+mod keystores;
 mod login;
+mod profiles;
 mod team_rule;
 mod teams;
 mod users;

@@ -1,6 +1,7 @@
 //! Certificates, their requests and their history.
 
 mod insert;
+mod journaled;
 mod page;
 mod read;
 mod writer;
@@ -12,12 +13,13 @@ use time::OffsetDateTime;
 use crate::certificate::history::HistoryEvent;
 
 pub use insert::Inserted;
+pub use journaled::JournaledRecord;
 pub(super) use writer::{Handle as WriterHandle, Writer};
 
 #[cfg(test)]
 pub(super) use {
-    insert::STATEMENTS as INSERT_STATEMENTS, page::STATEMENTS as PAGE_STATEMENTS,
-    read::STATEMENTS as READ_STATEMENTS,
+    insert::STATEMENTS as INSERT_STATEMENTS, journaled::STATEMENTS as JOURNALED_STATEMENTS,
+    page::STATEMENTS as PAGE_STATEMENTS, read::STATEMENTS as READ_STATEMENTS,
 };
 
 /// The columns of one certificate. What stands in the certificate itself is read from `der`; the

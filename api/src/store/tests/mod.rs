@@ -3,6 +3,7 @@
 mod account;
 mod certificate;
 mod fixtures;
+mod inventory;
 mod small;
 
 use sqlx::Executor as _;
@@ -17,6 +18,7 @@ async fn every_statement_can_be_prepared_on_both_engines() {
         super::authorised_ca::STATEMENTS,
         super::cert_issuer::STATEMENTS,
         super::certificate::INSERT_STATEMENTS,
+        super::certificate::JOURNALED_STATEMENTS,
         super::certificate::PAGE_STATEMENTS,
         super::certificate::READ_STATEMENTS,
         super::ended_token::STATEMENTS,

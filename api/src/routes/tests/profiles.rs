@@ -1,0 +1,111 @@
+//! `/admin/profiles`.
+
+use serde_json::json;
+
+use crate::testing::api;
+
+const ALL_SAN_TYPES: [&str; 8] = ["DNS", "IP", "EMAIL", "URI", "UPN", "OTHER", "DIRNAME", "RID"];
+const ALL_KEYS: [&str; 5] = ["RSA 2048", "ECDSA P-256", "ECDSA P-384", "ECDSA P-521", "Ed25519"];
+
+#[tokio::test]
+async fn a_new_profile_is_answered_whole_and_found_again() {
+    let api = api().await;
+    let admin = api.administrator();
+    let body = json!({
+        "name": "Web", "lifetimeInMinutes": 129_600, "keyUsages": ["Digital Signature"],
+        "enhancedKeyUsages": ["Server Authentication", "1.3.6.1.5.5.7.3.2"],
+        "includeSansFromCsr": false, "addCnAsDnsSan": true, "allowWildcards": true,
+        "allowedSanTypes": ["DNS", "IP"], "allowedKeyAlgorithms": ["ECDSA P-256"],
+        "subjectRules": {"required": ["CN"], "allowedDomains": ["example.org"]},
+        "policies": ["1.2.3.4"],
+        "customExtensions": [{"oid": "1.2.3.5", "critical": false, "value": "BQA="}],
+        "backdateMinutes": 5,
+    });
+
+    let made = admin.post("/api/admin/profiles", &body).await.json();
+
+    let expected = json!({
+        "id": made["id"], "created": "2026-11-28T02:00:00.000+00:00", "createdBy": "admin",
+        "name": "Web", "lifetimeInMinutes": 129_600, "keyUsages": ["Digital Signature"],
+        "enhancedKeyUsages": ["Server Authentication", "Client Authentication"],
+        "includeSansFromCsr": false, "addCnAsDnsSan": true, "allowWildcards": true,
+        "allowedSanTypes": ["DNS", "IP"], "allowedKeyAlgorithms": ["ECDSA P-256"],
+        "subjectRules": {
+            "required": ["CN"], "allowed": [], "allowedDomains": ["example.org"],
+            "includeSubDomains": true, "allowedOrganizations": [], "allowedCountries": [],
+            "denyOrganizationalUnits": false,
+        },
+        "policies": ["1.2.3.4"],
+        "customExtensions": [{"oid": "1.2.3.5", "critical": false, "value": "BQA="}],
+        "ocspNoCheck": false, "backdateMinutes": 5,
+    });
+    assert_eq!(made, expected);
+    let path = format!("/api/admin/profiles/{}", made["id"].as_str().unwrap());
+    assert_eq!(admin.get(&path).await.json(), expected);
+    assert_eq!(admin.get("/api/admin/profiles").await.json(), json!([expected]));
+}
+
+#[tokio::test]
+async fn what_is_left_out_or_empty_has_its_default() {
+    let api = api().await;
+    let body = json!({
+        "name": "Web", "lifetimeInMinutes": 1440, "keyUsages": ["Digital Signature"],
+        "enhancedKeyUsages": ["Server Authentication"], "includeSansFromCsr": null,
+        "allowedSanTypes": [], "allowedKeyAlgorithms": [""], "subjectRules": null,
+        "policies": [null], "backdateMinutes": "",
+    });
+
+    let made = api.administrator().post("/api/admin/profiles", &body).await.json();
+
+    assert_eq!(made["includeSansFromCsr"], true, "{made}");
+    assert_eq!(made["allowWildcards"], false);
+    assert_eq!(made["allowedSanTypes"], json!(ALL_SAN_TYPES));
+    assert_eq!(made["allowedKeyAlgorithms"], json!(ALL_KEYS));
+    assert_eq!(made["backdateMinutes"], 0);
+}
+
+#[tokio::test]
+async fn a_profile_that_makes_no_certificate_is_refused_with_its_field() {
+    let api = api().await;
+    let sound = json!({
+        "name": "Web", "lifetimeInMinutes": 1440, "keyUsages": ["Digital Signature"],
+        "enhancedKeyUsages": ["Server Authentication"],
+    });
+    for (name, value, field) in [
+        ("name", json!("Web "), "name"),
+        ("lifetimeInMinutes", json!(0), "lifetimeInMinutes"),
+        ("lifetimeInMinutes", json!("long"), "lifetimeInMinutes"),
+        ("keyUsages", json!([]), "keyUsages"),
+        ("keyUsages", json!(["CRL Sign"]), "keyUsages"),
+        ("keyUsages", json!(["Anything"]), "keyUsages"),
+        ("enhancedKeyUsages", json!([]), "enhancedKeyUsages"),
+        ("allowedKeyAlgorithms", json!(["RSA 1024"]), "allowedKeyAlgorithms"),
+        ("subjectRules", json!({"allowedDomains": ["*.example.org"]}), "subjectRules"),
+        ("subjectRules", json!({"domains": []}), "subjectRules.domains"),
+        ("ocspNoCheck", json!(true), "ocspNoCheck"),
+        ("extKeyUsages", json!([]), "extKeyUsages"),
+    ] {
+        let mut body = sound.clone();
+        body[name] = value.clone();
+
+        let answer = api.administrator().post("/api/admin/profiles", &body).await;
+
+        assert_eq!(answer.refusal(), (400, "invalid_request".to_owned()), "{name}: {value}");
+        assert_eq!(answer.json()["fields"][0]["field"], field, "{name}: {value}");
+    }
+    assert_eq!(api.administrator().get("/api/admin/profiles").await.json(), json!([]));
+}
+
+#[tokio::test]
+async fn a_profile_name_is_taken_once() {
+    let api = api().await;
+    let body = json!({
+        "name": "Web", "lifetimeInMinutes": 1440, "keyUsages": ["Digital Signature"],
+        "enhancedKeyUsages": ["Server Authentication"],
+    });
+    api.administrator().post("/api/admin/profiles", &body).await;
+
+    let answer = api.administrator().post("/api/admin/profiles", &body).await;
+
+    assert_eq!(answer.refusal(), (409, "name_taken".to_owned()));
+}
