@@ -4,19 +4,17 @@ use std::collections::BTreeMap;
 
 use aws_lc_rs::rand;
 use chancery_shared::bytes::{Bytes, ConnectionNonce, SerialNonce};
-use chancery_shared::id::{ApprovalId, Id, KeyId, SignerId};
+use chancery_shared::id::{ApprovalId, Id, KeyId};
 use chancery_shared::wire::algorithm::KeyAlgorithm;
-use chancery_shared::wire::journal::{Event, Intent, KeyEvent};
+use chancery_shared::wire::journal::{Event, Intent};
 use chancery_shared::wire::policy::Policy;
 use chancery_shared::wire::v1::{
-    ApprovalStatus, CreateCaKey, HelloReply, JournalPart, KeyChange, KeyChanged, KeyCreated,
-    KeyState, KeySummary, Pending, Reply, Request, Sealed, Signed, TokenState, TokenSummary,
-    Unsealed,
+    ApprovalStatus, HelloReply, JournalPart, KeyChanged, KeyState, Pending, Reply, Request, Sealed,
+    Signed, TokenState, TokenSummary, Unsealed,
 };
 use chancery_shared::wire::{Context, JournalHead, Outcome, Refusal, RefusalCode};
-use time::OffsetDateTime;
 
-use super::keys::KeyPair;
+use super::key_work::Key;
 use super::{FakeJournal, refusal};
 
 /// Keys, tokens, journal and settings of the fake.
@@ -31,13 +29,6 @@ pub(crate) struct Signer {
     parked: BTreeMap<ApprovalId, (String, Asked)>,
 }
 
-/// A key of the fake.
-pub(crate) struct Key {
-    pub(crate) summary: KeySummary,
-    pub(crate) spki: Vec<u8>,
-    pair: KeyPair,
-}
-
 /// The parts of a signing request.
 struct Asked {
     key_id: KeyId,
@@ -47,7 +38,7 @@ struct Asked {
     context: Context,
 }
 
-type Answer = (Option<JournalHead>, Outcome<Reply>);
+pub(super) type Answer = (Option<JournalHead>, Outcome<Reply>);
 
 impl Signer {
     pub(super) fn new() -> Self {
@@ -139,40 +130,6 @@ impl Signer {
         }
     }
 
-    fn create(&mut self, create: CreateCaKey) -> Answer {
-        let Some(token) = self.tokens.iter().find(|token| token.name == create.token) else {
-            return (None, Outcome::Refused(refusal(RefusalCode::UnknownToken)));
-        };
-        if token.state != TokenState::Ok {
-            return (None, Outcome::Refused(refusal(RefusalCode::TokenUnavailable)));
-        }
-        let key_id = new_id();
-        let pair = KeyPair::generate(create.key_algorithm, create.signature_algorithm);
-        let spki = pair.spki();
-        let summary = KeySummary {
-            key_id,
-            token: create.token.clone(),
-            key_algorithm: create.key_algorithm,
-            signature_algorithm: create.signature_algorithm,
-            role: create.role,
-            state: KeyState::Live,
-            has_ca_certificate: false,
-        };
-        self.journal.append(Event::KeyPending {
-            key_id,
-            token: create.token,
-            key_algorithm: create.key_algorithm,
-            signature_algorithm: create.signature_algorithm,
-            role: create.role,
-            policy: create.policy.unwrap_or_else(Policy::shipped),
-            context: create.context,
-        });
-        let created = Event::KeyCreated { key_id, spki: spki.clone().into() };
-        let head = self.journal.append(created);
-        self.keys.push(Key { summary, spki: spki.clone(), pair });
-        done(head, Reply::KeyCreated(KeyCreated { key_id, spki: spki.into() }))
-    }
-
     fn ask(
         &mut self,
         operation: &str,
@@ -231,56 +188,9 @@ impl Signer {
         });
         done(head, Reply::Signed(Signed { signature: signature.into() }))
     }
-
-    /// A key of this signer that a CA certificate is for has that certificate from then on.
-    fn install(&mut self, operation: &str, tbs: &[u8]) {
-        if operation == "sign-certificate" {
-            return;
-        }
-        let certified = |key: &&mut Key| tbs.windows(key.spki.len()).any(|part| part == key.spki);
-        for key in self.keys.iter_mut().filter(certified) {
-            key.summary.has_ca_certificate = true;
-        }
-    }
-
-    fn change(&mut self, change: KeyChange, state: KeyState) -> Answer {
-        use KeyState::{Destroyed, Disabled, Live};
-        let key_id = change.key_id;
-        let Some(key) = self.keys.iter_mut().find(|key| key.summary.key_id == key_id) else {
-            return (None, Outcome::Refused(refusal(RefusalCode::UnknownKey)));
-        };
-        match (key.summary.state, state) {
-            (is, wished) if is == wished => {
-                return (None, Outcome::Done(Reply::KeyChanged(KeyChanged { state })));
-            }
-            (Live, Disabled) | (Disabled, Live | Destroyed) => key.summary.state = state,
-            _ => return (None, Outcome::Refused(refusal(RefusalCode::KeyState))),
-        }
-        let event = KeyEvent { key_id, reason: change.reason, context: change.context };
-        let head = self.journal.append(match state {
-            KeyState::Live => Event::KeyEnabled(event),
-            KeyState::Disabled => Event::KeyDisabled(event),
-            KeyState::Destroyed => Event::KeyDestroying(event),
-        });
-        done(head, Reply::KeyChanged(KeyChanged { state }))
-    }
-
-    fn key(&self, id: KeyId) -> &Key {
-        self.keys.iter().find(|key| key.summary.key_id == id).unwrap()
-    }
-
-    /// Which signer this is.
-    pub(crate) fn id(&self) -> SignerId {
-        self.journal.signer_id
-    }
-
-    /// Sets the clock of the journal.
-    pub(crate) fn set_time(&mut self, now: OffsetDateTime) {
-        self.journal.now = now;
-    }
 }
 
-fn done(head: JournalHead, reply: Reply) -> Answer {
+pub(super) fn done(head: JournalHead, reply: Reply) -> Answer {
     (Some(head), Outcome::Done(reply))
 }
 
@@ -297,7 +207,7 @@ fn serial_number(tbs: &[u8]) -> String {
     serial.unwrap_or_else(|| format!("{:02x}", tbs.len()))
 }
 
-pub(crate) fn new_id<Kind>() -> Id<Kind> {
+pub(super) fn new_id<Kind>() -> Id<Kind> {
     let mut bytes = [0; 12];
     rand::fill(&mut bytes).unwrap();
     Id::from_bytes(bytes)

@@ -69,7 +69,7 @@ async fn one_without_a_certificate_is_removed_with_its_key() {
 }
 
 #[tokio::test]
-async fn one_that_was_signed_waits_for_its_record() {
+async fn one_that_was_signed_waits_for_its_record_and_is_live_then() {
     let api = interrupted(|request| {
         matches!(request, Request::SignOwnCertificate(_)).then_some(Reaction::DoAndClose)
     })
@@ -82,6 +82,12 @@ async fn one_that_was_signed_waits_for_its_record() {
     let [ca] = &api.state.store.local_cas().await.unwrap()[..] else { panic!("one row") };
     assert_eq!(ca.status, LocalCaStatus::AwaitingCertificate);
     assert_eq!(api.fake.signer().keys[0].summary.state, KeyState::Live);
+
+    assert_eq!(crate::reconcile::run_once(&api.state).await.unwrap().recovered, 1);
+    run_once(&api.state).await.unwrap();
+
+    let [ca] = &api.state.store.local_cas().await.unwrap()[..] else { panic!("one row") };
+    assert_eq!(ca.status, LocalCaStatus::Live);
 }
 
 #[tokio::test]
@@ -139,4 +145,20 @@ async fn one_that_waits_for_the_operator_is_kept_while_it_waits_and_removed_once
     let [left] = &api.state.store.local_cas().await.unwrap()[..] else { panic!("the root") };
     assert_eq!(left.name, "Root");
     assert_eq!(api.fake.signer().keys[1].summary.state, KeyState::Destroyed);
+}
+
+#[tokio::test]
+async fn one_that_the_operator_approves_is_live_once_its_record_is_there() {
+    let (api, key_store) = api_with_key_store().await;
+    let root = make(&api, &key_store, "Root", None).await.unwrap();
+    api.fake.signer().approve_cas = true;
+    let below = make(&api, &key_store, "Issuing", Some(root)).await.unwrap();
+
+    api.fake.signer().approve(below.approval_id.unwrap());
+    api.clock.advance(Duration::seconds(36));
+    crate::reconcile::run_once(&api.state).await.unwrap();
+    run_once(&api.state).await.unwrap();
+
+    let live = api.state.store.local_ca(below.id).await.unwrap().unwrap();
+    assert_eq!((live.status, live.approval_id), (LocalCaStatus::Live, None));
 }
