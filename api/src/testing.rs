@@ -79,13 +79,17 @@ pub(crate) async fn api() -> Api {
 
 /// The same with a changed configuration.
 pub(crate) async fn api_with(change: impl FnOnce(&mut Config)) -> Api {
-    let store = sqlite().await;
+    api_on(sqlite().await, change).await
+}
+
+/// The same on an empty database of either engine.
+pub(crate) async fn api_on(store: TestStore, change: impl FnOnce(&mut Config)) -> Api {
     let clock = Arc::new(TestClock::default());
     let random = Arc::new(SystemRandom);
-    let mut config = Config::with_defaults("/nonexistent".into());
+    let folder = tempfile::tempdir().unwrap();
+    let mut config = Config::with_defaults(folder.path().to_owned());
     change(&mut config);
     let key = TokenKey { id: "a".repeat(24), secret: Zeroizing::new(vec![7; 32]) };
-    let folder = tempfile::tempdir().unwrap();
     let fake = FakeSigner::start(folder.path());
     let heads = Arc::new(store.store.clone());
     let signer = SignerClient::start(Options::new(fake.socket.clone()), heads, random.clone());
@@ -118,6 +122,13 @@ pub(crate) async fn api_with(change: impl FnOnce(&mut Config)) -> Api {
         _folder: folder,
         _store: store,
     }
+}
+
+/// A service that can issue: with the CAs, the profile and the issuer of the first start.
+pub(crate) async fn api_with_issuer() -> Api {
+    let api = api().await;
+    crate::first_start::run(&api.state, "test").await.unwrap();
+    api
 }
 
 /// A team without members.

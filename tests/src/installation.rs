@@ -87,7 +87,12 @@ impl Installation {
         let home = TestHome::create(plan.peer, &plan.signer_edits)?;
         let properties = home.path().join("config/application.properties");
         let text = std::fs::read_to_string(&properties)?;
-        std::fs::write(&properties, format!("{text}\n{}\n", plan.api_lines.join("\n")))?;
+        // A key may stand once: the shipped line goes where the test has its own.
+        let key = |line: &str| line.split('=').next().unwrap_or_default().trim().to_owned();
+        let own: Vec<_> = plan.api_lines.iter().map(|line| key(line)).collect();
+        let kept: Vec<_> = text.lines().filter(|line| !own.contains(&key(line))).collect();
+        let lines = [kept.join("\n"), plan.api_lines.join("\n"), String::new()];
+        std::fs::write(&properties, lines.join("\n"))?;
         let database = match plan.engine {
             Engine::Sqlite => None,
             Engine::Postgres => Some(PostgresDatabase::create()?),

@@ -123,7 +123,21 @@ impl Workbench {
         let root = self.write("root.pem", root.as_bytes())?;
         let mut command = Command::new("openssl");
         command.args(["verify", "-x509_strict", "-CAfile"]).arg(root);
-        run(command.arg("-untrusted").arg(chain).arg(leaf)).map(|_| ())
+        // OpenSSL refuses a file without certificates.
+        if std::fs::metadata(&chain)?.len() > 0 {
+            command.arg("-untrusted").arg(chain);
+        }
+        run(command.arg(leaf)).map(|_| ())
+    }
+
+    /// pkilint's findings of severity ERROR and above, for each certificate of a chain (PEM).
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::lint`].
+    pub fn lint_chain(&self, chain: &str) -> anyhow::Result<()> {
+        let certificates = chain.split_inclusive("-----END CERTIFICATE-----");
+        certificates.filter(|text| text.contains("BEGIN")).try_for_each(|text| self.lint(text))
     }
 
     /// pkilint's findings of severity ERROR and above.

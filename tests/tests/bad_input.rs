@@ -27,7 +27,7 @@ fn a_body_that_is_wrong_is_answered_in_the_error_shape() -> anyhow::Result<()> {
         ("half a body", &json_type, br#"{"caName": "Chan"#, 400, "malformed_request"),
         ("no UTF-8", &json_type, b"{\"caName\": \"\xff\xfe\"}", 400, "malformed_request"),
         ("depth", &json_type, deep.as_bytes(), 400, "malformed_request"),
-        ("an array", &json_type, b"[]", 400, "invalid_request"),
+        ("an array", &json_type, b"[]", 400, "malformed_request"),
         (
             "a number for a name",
             &json_type,
@@ -97,7 +97,7 @@ fn a_request_that_can_not_be_met_says_what_and_why() -> anyhow::Result<()> {
             "invalid_request",
         ),
         (json!({"csr": csr}), 400, "invalid_request"),
-        (json!({"caName": "Chancery Issuer"}), 400, "invalid_request"),
+        (json!({"caName": "Chancery Issuer"}), 400, "bad_csr"),
     ] {
         let answer = administrator.post(PATH, &body)?;
 

@@ -47,6 +47,8 @@ fn another_user_is_turned_away_by_the_file_and_by_the_signer() -> anyhow::Result
     };
 
     let by_the_file = ask("signer.sock")?;
+    let home = installation.home().path();
+    fs::set_permissions(home, fs::Permissions::from_mode(0o777))?;
     for path in ["", "signer.sock", "operator.sock"] {
         fs::set_permissions(run.join(path), fs::Permissions::from_mode(0o777))?;
     }

@@ -104,7 +104,7 @@ async fn a_ca_that_the_operator_denied_is_asked_for_again() {
     let waiting = api.state.store.live_local_ca_named("Chancery Issuing CA").await.unwrap();
     let approval = waiting.unwrap().approval_id.unwrap();
     api.fake.signer().approvals.insert(approval, ApprovalStatus::Denied);
-    crate::inventory::local_ca::run_once(&api.state).await.unwrap();
+    crate::inventory::local_ca::resume_once(&api.state).await.unwrap();
     api.fake.signer().approve_cas = false;
 
     run(&api.state, "one").await.unwrap();

@@ -39,7 +39,7 @@ pub async fn issue<S: Signing, R: Records>(
     let context = context(&issuance);
 
     // 4. Draft: profile × request → TBSCertificate, once the connection's nonce is known. 5. Ask.
-    // 6. is the signer's: it checks all of this again and journals it.
+    // 6. Sign: in the signer, which checks all of this again and journals it first.
     let signed = ask(&issuance, &request, &context, signing).await?;
 
     // 7. Record: certificate, history entry and CSR, in one transaction.

@@ -143,6 +143,7 @@ async fn ready_tells_which_part_is_not_and_why() {
     assert_eq!(answer.status, 503);
     let expected = json!({"status": "not ready", "parts": [
         {"name": "database", "ready": true},
+        {"name": "signer", "ready": true},
         {"name": "token", "ready": false, "code": "token_unavailable", "message": "the token is away"},
     ]});
     assert_eq!(answer.json(), expected);

@@ -9,7 +9,7 @@ use chancery_shared::wire::journal::{Entry, Event};
 use serde::Deserialize;
 
 use super::definition::LocalCaDefinition;
-use super::unmake::LOCAL_CA_ID;
+use super::undo::LOCAL_CA_ID;
 use crate::app::AppState;
 use crate::error::ApiError;
 use crate::signer_client::SignerError;

@@ -5,7 +5,8 @@ use chancery_shared::id::{CertificateId, KeyId, RowId, TeamId};
 use chancery_shared::wire::v1::{CreateCaKey, KeyRole, SignCaCertificate, SignOwnCertificate};
 
 use super::definition::{Awaiting, LocalCaDefinition};
-use super::{Maker, NewLocalCa, issuing_ca, unmake};
+use super::undo::{is_unknown, key_context, remove};
+use super::{Maker, NewLocalCa, issuing_ca};
 use crate::app::AppState;
 use crate::error::ApiError;
 use crate::issuance::ca_certificate::{CaSubject, draft_own, draft_subordinate};
@@ -59,7 +60,7 @@ pub(super) async fn make(
         }
         Err(error) => {
             if !is_unknown(&error) {
-                unmake::remove(state, maker, &ca).await;
+                remove(state, maker, &ca).await;
             }
             Err(error)
         }
@@ -146,7 +147,7 @@ async fn create_key(
         signature_algorithm: definition.signature_algorithm,
         role: KeyRole::Ca,
         policy: definition.policy.clone(),
-        context: unmake::key_context(maker, ca),
+        context: key_context(maker, ca),
     };
     let created = state.signer.create_ca_key(request).await?;
     let signer_id = created.head.map(|head| head.signer_id).ok_or(SignerError::Protocol)?;
@@ -261,13 +262,4 @@ pub(super) async fn go_live(
     write.commit().await?;
     tracing::info!(local_ca.id = %ca.id, local_ca.name = ca.name, "a Local CA is live");
     Ok(())
-}
-
-/// Whether the signer may have done what was asked: then it is finished, not removed.
-fn is_unknown(error: &ApiError) -> bool {
-    match error {
-        ApiError::Signer(error) => error.outcome_is_unknown(),
-        ApiError::NotRecorded { .. } | ApiError::Store(_) | ApiError::Internal(_) => true,
-        ApiError::Refused(_) | ApiError::Bearer(_) | ApiError::Password(_) => false,
-    }
 }

@@ -7,7 +7,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use super::definition::LocalCaDefinition;
-use super::{Maker, lost_key, make, unmake};
+use super::{Maker, lost_key, make, undo};
 use crate::app::AppState;
 use crate::error::ApiError;
 use crate::store::local_ca::{LocalCa, LocalCaStatus};
@@ -54,7 +54,7 @@ impl Resumer {
 /// # Errors
 ///
 /// The database failed. What the signer says of one CA does not keep the next from its turn.
-pub(crate) async fn run_once(state: &AppState) -> Result<(), ApiError> {
+pub(super) async fn run_once(state: &AppState) -> Result<(), ApiError> {
     for ca in state.store.unfinished_local_cas().await? {
         if let Err(error) = look_at(state, &ca).await {
             let error = crate::log::Chain(&error).to_string();
@@ -84,7 +84,7 @@ async fn look_at(state: &AppState, ca: &LocalCa) -> Result<(), ApiError> {
                 ApprovalStatus::Waiting | ApprovalStatus::Approved { .. } => {}
                 ApprovalStatus::Denied | ApprovalStatus::Expired => {
                     tracing::warn!(local_ca.name = ca.name, "a Local CA was not approved");
-                    unmake::remove(state, &maker, ca).await;
+                    undo::remove(state, &maker, ca).await;
                 }
             }
         }
@@ -101,7 +101,7 @@ async fn look_at(state: &AppState, ca: &LocalCa) -> Result<(), ApiError> {
             // Signed, and the record is on its way from the journal.
             if !certified {
                 tracing::warn!(local_ca.name = ca.name, "a Local CA that was not made is removed");
-                unmake::remove(state, &maker, ca).await;
+                undo::remove(state, &maker, ca).await;
             }
         }
         _ => {}

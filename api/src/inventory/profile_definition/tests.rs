@@ -1,3 +1,5 @@
+//! Profiles: what is sound, what goes beyond a policy, which names pass.
+
 use chancery_shared::wire::policy::Policy;
 
 use super::*;

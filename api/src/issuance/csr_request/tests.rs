@@ -1,3 +1,5 @@
+//! Requests: read, refused, and what they ask for.
+
 use std::fmt::Write as _;
 use std::path::Path;
 

@@ -1,3 +1,5 @@
+//! The text forms of a CSR.
+
 use super::*;
 
 const DER: &[u8] =

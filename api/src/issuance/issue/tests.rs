@@ -1,3 +1,5 @@
+//! Issuance with a signer and a store that can fail.
+
 use chancery_shared::wire::{Refusal, RefusalCode};
 use time::macros::datetime;
 
@@ -7,6 +9,7 @@ use crate::certificate::CertificateFacts;
 use crate::certificate::history::HistoryEvent;
 use crate::inventory::profile_definition::ProfileDefinition;
 use crate::issuance::signing::SigningError;
+use crate::signer_client::SignerError;
 
 mod fakes;
 
@@ -33,7 +36,7 @@ async fn a_csr_becomes_a_certificate_and_its_record() {
     assert_eq!(issued.certificate_id, ids().certificate_id);
     assert_eq!(issued.pem, pem::certificate(&row.certificate.der));
     assert_eq!(row.certificate.csr_id, Some(ids().csr_id));
-    assert_eq!(row.history[0].event, HistoryEvent::Created.to_string());
+    assert_eq!(row.history[0].event, HistoryEvent::Created);
     assert_eq!(row.history[0].details, "User alice created the certificate; a CSR was provided");
     assert_eq!(row.certificate.journal, Some(head()));
     assert_eq!(row.certificate.extra_details.as_deref(), Some("rack 12"));
@@ -60,7 +63,7 @@ async fn reconciliation_makes_the_same_record_from_what_the_journal_has() {
 
     assert_eq!(found.certificate, made.certificate);
     assert_eq!(found.csr, made.csr);
-    assert_eq!(found.history[0].event, HistoryEvent::Recovered.to_string());
+    assert_eq!(found.history[0].event, HistoryEvent::Recovered);
 }
 
 #[tokio::test(start_paused = true)]
@@ -93,13 +96,16 @@ async fn a_refusal_of_the_signer_leaves_no_record() {
         let rule = Some("tbs.issuer".to_owned());
         let detail = "no".to_owned();
         let code = RefusalCode::PolicyViolation;
-        SigningError::Refused(Refusal { code, rule, detail, retry_after_ms: None })
+        SignerError::Refused(Refusal { code, rule, detail, retry_after_ms: None }).into()
     };
     let (signer, store) = (Signer::new(Some(refusal)), Store::default());
 
     let refused = try_issue(&signer, &store, ProfileDefinition::first(), body()).await;
 
-    assert!(matches!(refused, Err(IssueError::Signing(SigningError::Refused(_)))));
+    assert!(matches!(
+        refused,
+        Err(IssueError::Signing(SigningError::Signer(SignerError::Refused(_))))
+    ));
     assert!(store.rows.lock().unwrap().is_empty());
 }
 

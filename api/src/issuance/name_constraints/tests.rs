@@ -1,3 +1,5 @@
+//! Name constraints as they are typed.
+
 use super::*;
 
 fn problem(text: &str) -> NameConstraintProblem {

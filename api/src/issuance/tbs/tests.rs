@@ -1,3 +1,5 @@
+//! The serial number by construction, and the times.
+
 use chancery_shared::bytes::Fixed;
 use time::Duration;
 use time::macros::datetime;

@@ -1,3 +1,5 @@
+//! Distinguished names as people type them.
+
 use super::*;
 
 fn shown(text: &str) -> String {

@@ -1,3 +1,5 @@
+//! General names from DER.
+
 use super::*;
 
 #[test]

@@ -1,3 +1,5 @@
+//! Subject alternative names as they are typed and shown.
+
 use super::*;
 
 #[test]

@@ -85,7 +85,7 @@ async fn page(
 /// Takes the same memory for any number: what the client has not read is not in it.
 async fn all(state: &AppState, after: Option<CertificateId>) -> Result<Response, ApiError> {
     let now = state.clock.now();
-    let mut rows = state.store.certificates(after);
+    let mut rows = state.store.certificates(after).fuse();
     // Read before the status goes out, so that a database that is away is told as such.
     let first = rows.next().await.transpose()?;
     let rows = stream::iter(first.map(Ok)).chain(rows);

@@ -48,7 +48,7 @@ pub(super) async fn request_csr(
     let team = TeamChoice { name: body.team_name.clone(), id: body.team_id.clone() };
     let member = team::resolve(&state, actor, &team).await?;
 
-    // 2. Through which issuer, and may they.
+    // 2. May they: the issuer, and whether this team may use it.
     let choice = IssuerChoice {
         ca_name: body.ca_name.clone(),
         issuer_name: body.issuer_name.clone(),

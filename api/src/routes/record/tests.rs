@@ -1,3 +1,5 @@
+//! The record of a certificate, field by field.
+
 use std::path::Path;
 
 use chancery_shared::bytes::Fixed;

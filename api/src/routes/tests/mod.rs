@@ -2,6 +2,7 @@
 
 mod access;
 mod ca;
+mod certs;
 mod current_user;
 mod keystores;
 mod login;

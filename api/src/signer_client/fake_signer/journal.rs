@@ -9,36 +9,62 @@ use time::OffsetDateTime;
 /// Entries as a signer would store them.
 pub(crate) struct FakeJournal {
     pub(crate) signer_id: SignerId,
-    pub(crate) entries: Vec<String>,
+    /// Number and JSON of each; numbers that the operator accepted as lost are left out.
+    pub(crate) entries: Vec<(u64, String)>,
     /// What the signer's clock shows.
     pub(crate) now: OffsetDateTime,
-    last: Hash,
 }
 
 impl FakeJournal {
     pub(super) fn new(signer_id: SignerId, now: OffsetDateTime) -> Self {
-        let mut journal = Self { signer_id, entries: Vec::new(), now, last: Fixed([0; 32]) };
+        let mut journal = Self { signer_id, entries: Vec::new(), now };
         let (boot_id, version) = ("boot".to_owned(), "fake".to_owned());
         journal.append(Event::Started { signer_id, boot_id, version });
         journal
     }
 
     pub(crate) fn append(&mut self, event: Event) -> JournalHead {
-        let seq = self.entries.len() as u64 + 1;
-        let entry = Entry { seq, time: self.now, prev: self.last, event };
-        let json = serde_json::to_string(&entry).unwrap();
-        self.last = sha256(json.as_bytes());
-        self.entries.push(json);
+        self.append_as(self.head().seq + 1, event)
+    }
+
+    /// Goes on above `missing`, as a signer does once its operator has accepted the loss.
+    pub(crate) fn accept(&mut self, missing: JournalHead) -> JournalHead {
+        let accepted = Event::JournalAccepted { missing, operator_uid: 0 };
+        if missing.seq <= self.head().seq {
+            return self.append(accepted);
+        }
+        let opened = Event::SegmentOpened {
+            signer_id: self.signer_id,
+            open_intents: Vec::new(),
+            last_keyring_change: 0,
+        };
+        self.append_as(missing.seq + 1, opened);
+        self.append(accepted)
+    }
+
+    /// Becomes the copy that was made after entry `seq`.
+    pub(crate) fn restore_copy_of(&mut self, seq: u64) {
+        self.entries.retain(|(number, _)| *number <= seq);
+    }
+
+    pub(crate) fn append_as(&mut self, seq: u64, event: Event) -> JournalHead {
+        let entry = Entry { seq, time: self.now, prev: self.head().hash, event };
+        self.entries.push((seq, serde_json::to_string(&entry).unwrap()));
         self.head()
     }
 
     pub(crate) fn head(&self) -> JournalHead {
-        JournalHead { signer_id: self.signer_id, seq: self.entries.len() as u64, hash: self.last }
+        let (seq, hash) = match self.entries.last() {
+            Some((seq, json)) => (*seq, sha256(json.as_bytes())),
+            None => (0, Fixed([0; 32])),
+        };
+        JournalHead { signer_id: self.signer_id, seq, hash }
     }
 
     /// At most two entries, so that readers have to go on.
     pub(super) fn read(&self, after: u64) -> Vec<String> {
-        self.entries.iter().skip(usize::try_from(after).unwrap()).take(2).cloned().collect()
+        let above = self.entries.iter().filter(|(seq, _)| *seq > after);
+        above.take(2).map(|(_, json)| json.clone()).collect()
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use aws_lc_rs::rand;
 use chancery_shared::bytes::{Bytes, ConnectionNonce, SerialNonce};
-use chancery_shared::id::{ApprovalId, Id, KeyId};
+use chancery_shared::id::{ApprovalId, Id, KeyId, SignerId};
 use chancery_shared::wire::algorithm::KeyAlgorithm;
 use chancery_shared::wire::journal::{Event, Intent};
 use chancery_shared::wire::policy::Policy;
@@ -62,6 +62,16 @@ impl Signer {
             approvals: BTreeMap::new(),
             parked: BTreeMap::new(),
         }
+    }
+
+    /// Which signer this is.
+    pub(crate) fn id(&self) -> SignerId {
+        self.journal.signer_id
+    }
+
+    /// Sets the clock of the journal.
+    pub(crate) fn set_time(&mut self, now: time::OffsetDateTime) {
+        self.journal.now = now;
     }
 
     /// As the operator would.

@@ -57,6 +57,21 @@ async fn the_same_issuer_and_serial_number_is_recorded_once() {
 }
 
 #[tokio::test]
+async fn a_record_that_is_offered_again_is_there_already() {
+    for (engine, test) in both().await {
+        // The same ids, as reconciliation has them, and a request whose commit broke off.
+        let new = certificate(1);
+        test.store.insert_certificate(new.clone()).await.unwrap();
+
+        let again = test.store.insert_certificate(new.clone()).await.unwrap();
+
+        assert_eq!(again, Inserted::AlreadyThere(new.certificate.id), "{engine}");
+        let found = test.store.certificate(new.certificate.id).await.unwrap().unwrap();
+        assert_eq!(found.history, new.history, "{engine}");
+    }
+}
+
+#[tokio::test]
 async fn concurrent_records_each_get_their_own_result() {
     for (engine, test) in both().await {
         let mut new: Vec<_> = (1..=200).map(certificate).collect();

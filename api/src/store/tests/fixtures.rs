@@ -6,7 +6,7 @@ use chancery_shared::wire::JournalHead;
 use time::OffsetDateTime;
 use time::macros::datetime;
 
-use crate::certificate::HistoryEvent;
+use crate::certificate::history::HistoryEvent;
 use crate::store::Store;
 use crate::store::account::{Account, Group};
 use crate::store::certificate::{Certificate, HistoryEntry, NewCertificate};

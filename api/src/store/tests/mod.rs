@@ -27,6 +27,7 @@ async fn every_statement_can_be_prepared_on_both_engines() {
         super::key_store::STATEMENTS,
         super::lease::STATEMENTS,
         super::local_ca::STATEMENTS,
+        super::local_ca::WRITE_STATEMENTS,
         super::membership::STATEMENTS,
         super::profile::STATEMENTS,
         super::team::STATEMENTS,

@@ -7,7 +7,7 @@ use chancery_shared::wire::v1::{ApprovalStatus, KeyState, Request};
 use time::Duration;
 
 use super::*;
-use crate::inventory::local_ca::run_once;
+use crate::inventory::local_ca::resume_once as run_once;
 use crate::signer_client::SignerState;
 use crate::signer_client::fake_signer::{Reaction, refusal};
 use crate::store::local_ca::LocalCaStatus;

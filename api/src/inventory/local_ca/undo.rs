@@ -1,4 +1,4 @@
-//! Takes back what was begun for a Local CA that will never be.
+//! Taking back a Local CA that will never be.
 
 use chancery_shared::wire::v1::KeyChange;
 use chancery_shared::wire::{Context, RefusalCode};
@@ -10,8 +10,8 @@ use crate::error::ApiError;
 use crate::signer_client::SignerError;
 use crate::store::local_ca::LocalCa;
 
-/// Key first, then row: where the key can't be taken back now, the row stays, so that it is tried
-/// again.
+/// Takes back what was begun for a CA that will never be: key first, then row. Where the key can't
+/// be taken back now, the row stays, so that it is tried again.
 pub(super) async fn remove(state: &AppState, maker: &Maker, ca: &LocalCa) {
     let removed = async {
         let row = state.store.local_ca(ca.id).await?;
@@ -37,7 +37,16 @@ pub(super) async fn remove(state: &AppState, maker: &Maker, ca: &LocalCa) {
     }
 }
 
-/// What the journal is told of a key: whose it is, and who asked.
+/// Whether the signer may have done what was asked: then it is finished, not removed.
+pub(super) fn is_unknown(error: &ApiError) -> bool {
+    match error {
+        ApiError::Signer(error) => error.outcome_is_unknown(),
+        ApiError::NotRecorded { .. } | ApiError::Store(_) | ApiError::Internal(_) => true,
+        ApiError::Refused(_) | ApiError::Bearer(_) | ApiError::Password(_) => false,
+    }
+}
+
+/// What the journal is to know of a change of the CA's key.
 pub(super) fn key_context(maker: &Maker, ca: &LocalCa) -> Context {
     let entries = [
         ("requestId", maker.request_id.clone()),

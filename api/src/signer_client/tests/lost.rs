@@ -1,4 +1,4 @@
-//! What becomes of a question whose answer does not come.
+//! Connections that end, answers that are late or none at all.
 
 use super::*;
 
@@ -36,6 +36,20 @@ async fn a_nonce_of_a_lost_connection_is_drafted_again_and_nothing_was_sent() {
     assert_eq!(refused, Err(SignerError::RetryDraft));
     assert_eq!(fake.signer().journal.head(), before);
     assert!(matches!(sign(&client, &key).await, Ok(Signing::Signed(_))));
+}
+
+#[tokio::test]
+async fn a_signer_that_is_away_is_unreachable_within_the_wait_for_a_connection() {
+    let folder = tempfile::tempdir().unwrap();
+    let options = Options {
+        wait_for_connection: Duration::from_millis(1),
+        ..Options::new(folder.path().join("signer.sock"))
+    };
+    let client = SignerClient::start(options, Arc::new(NoHeads), Arc::new(TestRandom::default()));
+
+    assert_eq!(client.seal(seal(1)).await, Err(SignerError::Unreachable));
+    assert_eq!(client.serial_nonce().await.err(), Some(SignerError::Unreachable));
+    assert_eq!(client.state().check_signer(), Err(SignerError::Unreachable));
 }
 
 #[tokio::test]

@@ -1,75 +1,18 @@
 //! `config/signer.toml`: the operator's word on what the signer may do.
 //!
-//! [`ConfigFile`] is the text as written, [`Config`] what was checked. The API's user can't read
+//! `ConfigFile` is the text as written, [`Config`] what was checked. The API's user can't read
 //! the file.
 
-use std::collections::BTreeMap;
+mod file;
+
 use std::path::{Path, PathBuf};
 
 use chancery_shared::wire::policy::Policy;
 use serde::Deserialize;
 
-use crate::token::{Sandbox, SystemCalls, TokenConfig};
+use file::ConfigFile;
 
-/// The file as written. Unknown keys are errors.
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ConfigFile {
-    api_uid: u32,
-    api_gid: Option<u32>,
-    operator_uid: u32,
-    #[serde(default = "shipped_sandbox")]
-    sandbox: Sandbox,
-    #[serde(default)]
-    ca_certificates: CaCertificates,
-    #[serde(default)]
-    enable: KeyChangeRule,
-    #[serde(default)]
-    destroy: KeyChangeRule,
-    #[serde(default = "shipped_budget")]
-    budget_per_minute: u32,
-    #[serde(default = "shipped_clock_jump")]
-    clock_jump_minutes: u32,
-    #[serde(default)]
-    anchors: Vec<PathBuf>,
-    #[serde(default)]
-    journal: JournalFile,
-    #[serde(default)]
-    token: Vec<TokenFile>,
-    ceiling: Option<Policy>,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct JournalFile {
-    segment_mib: u64,
-}
-
-impl Default for JournalFile {
-    fn default() -> Self {
-        Self { segment_mib: 16 }
-    }
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct TokenFile {
-    name: String,
-    module: PathBuf,
-    label: Option<String>,
-    serial: Option<String>,
-    folder: PathBuf,
-    pin_file: PathBuf,
-    #[serde(default = "shipped_max_keys")]
-    max_keys: u32,
-    threads: Option<usize>,
-    #[serde(default = "shipped_deadline")]
-    deadline_seconds: u64,
-    #[serde(default = "shipped_system_calls")]
-    system_calls: SystemCalls,
-    #[serde(default)]
-    environment: BTreeMap<String, String>,
-}
+use crate::token::{Sandbox, TokenConfig};
 
 /// What happens to a request for a CA certificate.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
@@ -162,11 +105,16 @@ pub enum ConfigError {
         /// What would pass.
         allowed: &'static str,
     },
-    /// An anchor is no certificate in PEM.
-    #[error("{} is not one certificate in PEM", path.display())]
+    /// An anchor can't be read, or is no certificate in PEM.
+    #[error("{}: anchors: {} is not one readable certificate in PEM", path.display(), anchor.display())]
     BadAnchor {
-        /// Which file.
+        /// Which configuration.
         path: PathBuf,
+        /// Which file.
+        anchor: PathBuf,
+        /// Why it can't be read, if it can't.
+        #[source]
+        source: Option<std::io::Error>,
     },
 }
 
@@ -230,7 +178,7 @@ impl Config {
             }
             tokens.push(token.resolve(home, program, file.sandbox));
         }
-        let anchors = file.anchors.iter().map(|anchor| read_anchor(&home.join(anchor)));
+        let anchors = file.anchors.iter().map(|anchor| read_anchor(path, &home.join(anchor)));
         Ok(Self {
             home: home.into(),
             api_uid: file.api_uid,
@@ -256,135 +204,19 @@ impl Config {
     }
 }
 
-impl TokenFile {
-    fn resolve(self, home: &Path, program: &Path, sandbox: Sandbox) -> TokenConfig {
-        // A value that names a file of the signer's is relative to the home, like every path here.
-        let absolute = |value: String| {
-            if value.starts_with("signer/") {
-                home.join(value).to_string_lossy().into_owned()
-            } else {
-                value
-            }
-        };
-        TokenConfig {
-            name: self.name,
-            module: home.join(self.module),
-            label: self.label,
-            serial: self.serial,
-            folder: home.join(self.folder),
-            pin_file: home.join(self.pin_file),
-            max_keys: self.max_keys,
-            threads: self.threads,
-            deadline: std::time::Duration::from_secs(self.deadline_seconds),
-            environment: self.environment.into_iter().map(|(k, v)| (k, absolute(v))).collect(),
-            state_folder: home.join("signer"),
-            program: program.into(),
-            sandbox,
-            system_calls: self.system_calls,
-        }
-    }
-}
-
 fn unreadable(path: &Path) -> impl FnOnce(std::io::Error) -> ConfigError {
     move |source| ConfigError::Unreadable { path: path.into(), source }
 }
 
-fn read_anchor(path: &Path) -> Result<Vec<u8>, ConfigError> {
-    let text = std::fs::read(path).map_err(unreadable(path))?;
-    let (label, der) =
-        der::pem::decode_vec(&text).map_err(|_| ConfigError::BadAnchor { path: path.into() })?;
-    if label == "CERTIFICATE" { Ok(der) } else { Err(ConfigError::BadAnchor { path: path.into() }) }
-}
-
-fn shipped_sandbox() -> Sandbox {
-    Sandbox::Required
-}
-
-fn shipped_system_calls() -> SystemCalls {
-    SystemCalls::Local
-}
-
-fn shipped_budget() -> u32 {
-    6_000
-}
-
-fn shipped_clock_jump() -> u32 {
-    5
-}
-
-fn shipped_max_keys() -> u32 {
-    100
-}
-
-/// Two tries, each of this length, have to fit into the 30 s of a request.
-fn shipped_deadline() -> u64 {
-    10
+fn read_anchor(path: &Path, anchor: &Path) -> Result<Vec<u8>, ConfigError> {
+    let refused =
+        |source| ConfigError::BadAnchor { path: path.into(), anchor: anchor.into(), source };
+    let text = std::fs::read(anchor).map_err(|error| refused(Some(error)))?;
+    match der::pem::decode_vec(&text) {
+        Ok(("CERTIFICATE", der)) => Ok(der),
+        Ok(_) | Err(_) => Err(refused(None)),
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const SOUND: &str = r#"
-        api_uid = 7
-        operator_uid = 0
-        [[token]]
-        name = "T"
-        module = "/lib/m.so"
-        label = "l"
-        folder = "signer/token"
-        pin_file = "signer/pin"
-        environment = { SOFTHSM2_CONF = "signer/softhsm2.conf", LANG = "C" }
-    "#;
-
-    fn load(text: &str) -> Result<Config, ConfigError> {
-        let home = tempfile::tempdir().unwrap();
-        std::fs::create_dir(home.path().join("config")).unwrap();
-        std::fs::write(home.path().join("config/signer.toml"), text).unwrap();
-        Config::load(home.path(), Path::new("/bin/signer"))
-    }
-
-    #[test]
-    fn what_is_not_written_has_the_shipped_value() {
-        let config = load(SOUND).unwrap();
-
-        assert_eq!(config.sandbox, Sandbox::Required);
-        assert_eq!(config.ca_certificates, CaCertificates::Approve);
-        assert_eq!((config.budget_per_minute, config.segment_bytes), (6_000, 16 * 1024 * 1024));
-        assert_eq!(config.ceiling, Policy::shipped());
-    }
-
-    #[test]
-    fn a_path_starts_from_the_home_also_in_the_environment() {
-        let config = load(SOUND).unwrap();
-        let token = config.tokens.first().unwrap();
-
-        assert_eq!(token.folder, config.home.join("signer/token"));
-        assert_eq!(token.module, Path::new("/lib/m.so"));
-        assert_eq!(
-            token.environment["SOFTHSM2_CONF"],
-            config.home.join("signer/softhsm2.conf").to_string_lossy()
-        );
-        assert_eq!(token.environment["LANG"], "C");
-    }
-
-    #[test]
-    fn a_bad_line_is_named_and_stops_the_start() {
-        for (line, said) in [
-            ("sandbx = \"optional\"", "sandbx"),
-            ("sandbox = \"off\"", "off"),
-            ("clock_jump_minutes = 0", "clock_jump_minutes = 0: 1 to 1440"),
-            ("journal = { segment_mib = 0 }", "journal.segment_mib = 0: 1 to 1024"),
-            ("anchors = [\"nowhere.pem\"]", "nowhere.pem"),
-            ("api_uid = \"root\"", "api_uid"),
-        ] {
-            let text = format!("{line}\n{}", SOUND.replace("api_uid = 7", ""));
-            let text =
-                if line.starts_with("api_uid") { text } else { format!("api_uid = 7\n{text}") };
-
-            let error = anyhow::Error::from(load(&text).unwrap_err());
-
-            assert!(format!("{error:#}").contains(said), "{line}: {error:#}");
-        }
-    }
-}
+mod tests;

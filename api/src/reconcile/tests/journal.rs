@@ -1,0 +1,267 @@
+//! A journal that is not what it was.
+
+use chancery_shared::id::Id;
+use chancery_shared::wire::JournalHead;
+use chancery_shared::wire::journal::Event;
+
+use super::scene::{Scene, scene, scenes};
+use crate::reconcile::{JournalFault, ReconcileError};
+
+async fn fault(scene: &Scene) -> JournalFault {
+    match scene.reconcile_later().await {
+        Err(ReconcileError::Journal(fault)) => fault,
+        other => panic!("a fault was expected: {other:?}"),
+    }
+}
+
+/// As a signer that starts on the copy would.
+fn start(scene: &Scene) {
+    let mut signer = scene.api.fake.signer();
+    let (signer_id, boot_id, version) = (signer.id(), "again".to_owned(), "fake".to_owned());
+    signer.journal.append(Event::Started { signer_id, boot_id, version });
+}
+
+#[tokio::test]
+async fn a_changed_entry_stops_reconciliation_before_it() {
+    for (engine, scene) in scenes().await {
+        scene.sign().await;
+        let good = scene.reconcile_later().await.unwrap().reconciled_seq;
+        let signed = scene.sign().await;
+        scene.sign().await;
+        {
+            let journal = &mut scene.api.fake.signer().journal;
+            let at = journal.entries.iter().position(|(seq, _)| *seq == good + 1).unwrap();
+            journal.entries[at].1 = journal.entries[at].1.replace("rack 12", "rack 13");
+        }
+
+        assert_eq!(fault(&scene).await, JournalFault::Chain { seq: good + 2 }, "{engine}");
+        assert_eq!(fault(&scene).await, JournalFault::Chain { seq: good + 2 }, "{engine}");
+
+        assert_eq!(scene.known().await.reconciled_seq, good, "{engine}");
+        assert_eq!(scene.stored(signed.id()).await, None, "{engine}");
+    }
+}
+
+#[tokio::test]
+async fn an_entry_that_was_reconciled_must_stay_as_it_was() {
+    let scene = scene().await;
+    scene.sign().await;
+    let good = scene.reconcile_later().await.unwrap().reconciled_seq;
+    scene.api.fake.signer().journal.entries.last_mut().unwrap().1.push(' ');
+
+    assert_eq!(fault(&scene).await, JournalFault::Replaced { seq: good });
+}
+
+#[tokio::test]
+async fn a_head_that_a_reply_named_must_be_in_the_journal() {
+    let scene = scene().await;
+    scene.reconcile_later().await.unwrap();
+    let reconciled = scene.known().await.reconciled_seq;
+    let signed = scene.sign().await;
+    scene.record(&signed).await;
+    let lost = scene.head();
+    scene.api.fake.signer().journal.restore_copy_of(reconciled);
+    start(&scene);
+
+    assert_eq!(fault(&scene).await, JournalFault::Replaced { seq: lost.seq });
+    assert_eq!(scene.known().await.reconciled_seq, reconciled);
+}
+
+#[tokio::test]
+async fn faults_of_single_entries_are_told_apart() {
+    let other = Id::from_bytes([7; 12]);
+    let accepted = |scene: &Scene, seq, signer_id| Event::JournalAccepted {
+        missing: JournalHead { signer_id, seq, ..scene.head() },
+        operator_uid: 0,
+    };
+    type Case = (&'static str, fn(&Scene, u64), fn(u64) -> JournalFault);
+    let cases: [Case; 6] = [
+        (
+            "no entry",
+            |scene, next| {
+                scene.api.fake.signer().journal.entries.push((next, "{}".into()));
+            },
+            |next| JournalFault::NotAnEntry { after: next - 1 },
+        ),
+        (
+            "left out",
+            |scene, next| {
+                let event = Event::TornTailCut { bytes: 1 };
+                scene.api.fake.signer().journal.append_as(next + 5, event);
+            },
+            |next| JournalFault::Sequence { expected: next, found: next + 5 },
+        ),
+        (
+            "a segment after a gap without acceptance",
+            |scene, next| {
+                let mut signer = scene.api.fake.signer();
+                let opened = Event::SegmentOpened {
+                    signer_id: signer.id(),
+                    open_intents: vec![],
+                    last_keyring_change: 0,
+                };
+                signer.journal.append_as(next + 5, opened);
+                signer.journal.append(Event::TornTailCut { bytes: 1 });
+            },
+            |next| JournalFault::Sequence { expected: next + 6, found: next + 6 },
+        ),
+        (
+            "acceptance of fewer",
+            |_, _| (),
+            |next| JournalFault::Sequence { expected: next, found: next + 5 },
+        ),
+        (
+            "acceptance of another signer's",
+            |_, _| (),
+            |next| JournalFault::Sequence { expected: next, found: next + 5 },
+        ),
+        (
+            "another signer's",
+            |scene, _| {
+                let signer_id = Id::from_bytes([7; 12]);
+                let (boot_id, version) = (String::new(), String::new());
+                scene.append(Event::Started { signer_id, boot_id, version });
+            },
+            |next| JournalFault::OtherSigner { seq: next },
+        ),
+    ];
+    for (case, spoil, expected) in cases {
+        let scene = scene().await;
+        let next = scene.head().seq + 1;
+        match case {
+            "acceptance of fewer" => {
+                let event = accepted(&scene, next + 3, scene.head().signer_id);
+                scene.api.fake.signer().journal.append_as(next + 5, event);
+            }
+            "acceptance of another signer's" => {
+                let event = accepted(&scene, next + 4, other);
+                scene.api.fake.signer().journal.append_as(next + 5, event);
+            }
+            _ => spoil(&scene, next),
+        }
+
+        assert_eq!(fault(&scene).await, expected(next), "{case}");
+    }
+}
+
+#[tokio::test]
+async fn an_event_that_this_version_does_not_know_is_passed() {
+    let scene = scene().await;
+    {
+        let journal = &mut scene.api.fake.signer().journal;
+        let head = journal.append(Event::TornTailCut { bytes: 1 });
+        let entry = journal.entries.last_mut().unwrap();
+        entry.1 = entry.1.replace("torn-tail-cut", "new-in-a-later-version");
+        assert_ne!(journal.head(), head);
+    }
+    scene.sign().await;
+
+    assert_eq!(scene.reconcile_later().await.unwrap().recovered, 1);
+}
+
+#[tokio::test]
+async fn entries_that_the_operator_accepted_as_lost_are_marked_and_raise_no_alarm() {
+    for (engine, scene) in scenes().await {
+        scene.reconcile_later().await.unwrap();
+        let copy = scene.head().seq;
+        // Recorded, not reconciled yet, and lost with the disk.
+        for _ in 0..3 {
+            let signed = scene.sign().await;
+            scene.record(&signed).await;
+        }
+        let missing = scene.head();
+        scene.api.fake.signer().journal.restore_copy_of(copy);
+        // Two entries under numbers that were something else before.
+        start(&scene);
+        start(&scene);
+        assert_eq!(fault(&scene).await, JournalFault::Replaced { seq: missing.seq }, "{engine}");
+
+        scene.api.fake.signer().journal.accept(missing);
+        let later = scene.sign().await;
+        let report = scene.reconcile_later().await.unwrap();
+
+        assert_eq!((report.alarms, report.recovered), (0, 1), "{engine}");
+        assert_eq!(report.lost, missing.seq - copy - 2, "{engine}");
+        assert_eq!(report.reconciled_seq, scene.head().seq, "{engine}");
+        assert!(scene.stored(later.id()).await.is_some(), "{engine}");
+    }
+}
+
+#[tokio::test]
+async fn a_gap_may_reach_below_what_was_reconciled() {
+    for (engine, scene) in scenes().await {
+        let copy = scene.head().seq;
+        for _ in 0..3 {
+            let signed = scene.sign().await;
+            scene.record(&signed).await;
+        }
+        let reconciled = scene.reconcile_later().await.unwrap().reconciled_seq;
+        let signed = scene.sign().await;
+        scene.record(&signed).await;
+        let missing = scene.head();
+        scene.api.fake.signer().journal.restore_copy_of(copy);
+        start(&scene);
+        fault(&scene).await;
+
+        scene.api.fake.signer().journal.accept(missing);
+        scene.sign().await;
+        let report = scene.reconcile_later().await.unwrap();
+
+        assert_eq!((report.alarms, report.recovered), (0, 1), "{engine}");
+        assert_eq!(report.lost, missing.seq - reconciled, "{engine}");
+        assert_eq!(report.reconciled_seq, scene.head().seq, "{engine}");
+    }
+}
+
+#[tokio::test]
+async fn a_journal_that_has_outgrown_the_missing_head_is_accepted_without_a_gap() {
+    let scene = scene().await;
+    let copy = scene.head().seq;
+    let signed = scene.sign().await;
+    scene.record(&signed).await;
+    let missing = scene.head();
+    scene.reconcile_later().await.unwrap();
+    scene.api.fake.signer().journal.restore_copy_of(copy);
+    for _ in 0..5 {
+        start(&scene);
+    }
+    assert_eq!(fault(&scene).await, JournalFault::Replaced { seq: missing.seq });
+
+    scene.api.fake.signer().journal.accept(missing);
+    scene.sign().await;
+    let report = scene.reconcile_later().await.unwrap();
+
+    assert_eq!((report.alarms, report.recovered), (0, 1));
+    assert_eq!(report.reconciled_seq, scene.head().seq);
+    assert_eq!(scene.reconcile_later().await.unwrap().entries, 0);
+}
+
+#[tokio::test]
+async fn an_old_gap_is_passed_by_who_reads_from_the_beginning() {
+    let scene = scene().await;
+    let missing = JournalHead { seq: 500, ..scene.head() };
+    scene.api.fake.signer().journal.accept(missing);
+    let signed = scene.sign().await;
+
+    let report = scene.reconcile_later().await.unwrap();
+
+    assert!(scene.stored(signed.id()).await.is_some());
+    assert_eq!((report.alarms, report.reconciled_seq), (0, scene.head().seq));
+}
+
+#[tokio::test]
+async fn a_gap_whose_acceptance_is_not_there_yet_is_not_passed() {
+    let scene = scene().await;
+    let before = scene.head();
+    {
+        let mut signer = scene.api.fake.signer();
+        let opened = Event::SegmentOpened {
+            signer_id: signer.id(),
+            open_intents: vec![],
+            last_keyring_change: 0,
+        };
+        signer.journal.append_as(500, opened);
+    }
+
+    assert_eq!(scene.reconcile_later().await.unwrap().reconciled_seq, before.seq);
+}

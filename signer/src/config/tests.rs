@@ -1,0 +1,65 @@
+//! What stands in `signer.toml`, and what is refused.
+
+use super::*;
+
+const SOUND: &str = r#"
+    api_uid = 7
+    operator_uid = 0
+    [[token]]
+    name = "T"
+    module = "/lib/m.so"
+    label = "l"
+    folder = "signer/token"
+    pin_file = "signer/pin"
+    environment = { SOFTHSM2_CONF = "signer/softhsm2.conf", LANG = "C" }
+"#;
+
+fn load(text: &str) -> Result<Config, ConfigError> {
+    let home = tempfile::tempdir().unwrap();
+    std::fs::create_dir(home.path().join("config")).unwrap();
+    std::fs::write(home.path().join("config/signer.toml"), text).unwrap();
+    Config::load(home.path(), Path::new("/bin/signer"))
+}
+
+#[test]
+fn what_is_not_written_has_the_shipped_value() {
+    let config = load(SOUND).unwrap();
+
+    assert_eq!(config.sandbox, Sandbox::Required);
+    assert_eq!(config.ca_certificates, CaCertificates::Approve);
+    assert_eq!((config.budget_per_minute, config.segment_bytes), (6_000, 16 * 1024 * 1024));
+    assert_eq!(config.ceiling, Policy::shipped());
+}
+
+#[test]
+fn a_path_starts_from_the_home_also_in_the_environment() {
+    let config = load(SOUND).unwrap();
+    let token = config.tokens.first().unwrap();
+
+    assert_eq!(token.folder, config.home.join("signer/token"));
+    assert_eq!(token.module, Path::new("/lib/m.so"));
+    assert_eq!(
+        token.environment["SOFTHSM2_CONF"],
+        config.home.join("signer/softhsm2.conf").to_string_lossy()
+    );
+    assert_eq!(token.environment["LANG"], "C");
+}
+
+#[test]
+fn a_bad_line_is_named_and_stops_the_start() {
+    for (line, said) in [
+        ("sandbx = \"optional\"", "sandbx"),
+        ("sandbox = \"off\"", "off"),
+        ("clock_jump_minutes = 0", "clock_jump_minutes = 0: 1 to 1440"),
+        ("journal = { segment_mib = 0 }", "journal.segment_mib = 0: 1 to 1024"),
+        ("anchors = [\"nowhere.pem\"]", "nowhere.pem"),
+        ("api_uid = \"root\"", "api_uid"),
+    ] {
+        let text = format!("{line}\n{}", SOUND.replace("api_uid = 7", ""));
+        let text = if line.starts_with("api_uid") { text } else { format!("api_uid = 7\n{text}") };
+
+        let error = anyhow::Error::from(load(&text).unwrap_err());
+
+        assert!(format!("{error:#}").contains(said), "{line}: {error:#}");
+    }
+}
