@@ -67,6 +67,9 @@ async fn a_head_that_a_reply_named_must_be_in_the_journal() {
     assert_eq!(scene.known().await.reconciled_seq, reconciled);
 }
 
+/// What it is called, how it comes about, and what is told of it.
+type Case = (&'static str, fn(&Scene, u64), fn(u64) -> JournalFault);
+
 #[tokio::test]
 async fn faults_of_single_entries_are_told_apart() {
     let other = Id::from_bytes([7; 12]);
@@ -74,7 +77,6 @@ async fn faults_of_single_entries_are_told_apart() {
         missing: JournalHead { signer_id, seq, ..scene.head() },
         operator_uid: 0,
     };
-    type Case = (&'static str, fn(&Scene, u64), fn(u64) -> JournalFault);
     let cases: [Case; 6] = [
         (
             "no entry",
@@ -99,6 +101,7 @@ async fn faults_of_single_entries_are_told_apart() {
                     signer_id: signer.id(),
                     open_intents: vec![],
                     last_keyring_change: 0,
+                    lost_after: None,
                 };
                 signer.journal.append_as(next + 5, opened);
                 signer.journal.append(Event::TornTailCut { bytes: 1 });
@@ -259,6 +262,7 @@ async fn a_gap_whose_acceptance_is_not_there_yet_is_not_passed() {
             signer_id: signer.id(),
             open_intents: vec![],
             last_keyring_change: 0,
+            lost_after: None,
         };
         signer.journal.append_as(500, opened);
     }

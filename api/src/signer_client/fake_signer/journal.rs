@@ -37,6 +37,7 @@ impl FakeJournal {
             signer_id: self.signer_id,
             open_intents: Vec::new(),
             last_keyring_change: 0,
+            lost_after: None,
         };
         self.append_as(missing.seq + 1, opened);
         self.append(accepted)
