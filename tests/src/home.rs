@@ -136,7 +136,10 @@ impl Drop for TestHome {
                 (done.status.success(), String::from_utf8_lossy(&text).into_owned())
             },
         );
-        assert!(status || text.contains("BROKEN after entry"), "the journal that the test leaves: {text}");
+        assert!(
+            status || text.contains("BROKEN after entry"),
+            "the journal that the test leaves: {text}"
+        );
     }
 }
 
