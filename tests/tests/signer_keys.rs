@@ -7,7 +7,7 @@ use chancery_shared::wire::operator::{self, Decision, Nothing};
 use chancery_shared::wire::policy::Policy;
 use chancery_shared::wire::v1::{
     ApprovalQuery, ApprovalStatus, CreateCaKey, KeyChange, KeyChanged, KeyRole, KeyState, Reply,
-    Request, Seal, SignCaCertificate, SignCertificate, Unseal,
+    Request, Seal, SignCaCertificate, SignCertificate, TokenState, Unseal,
 };
 use chancery_shared::wire::{Context, Outcome, RefusalCode};
 use chancery_tests::clock::now;
@@ -189,6 +189,33 @@ fn a_ca_below_waits_for_the_operator_who_approves_it_once() -> anyhow::Result<()
         home.operator(&operator::Request::Approve(decision))?,
         Outcome::Refused(refusal) if refusal.code == RefusalCode::ApprovalState
     ));
+    Ok(())
+}
+
+#[test]
+fn an_approval_is_not_used_up_while_the_token_is_away() -> anyhow::Result<()> {
+    let approve = ("ca_certificates = \"allow\"", "ca_certificates = \"approve\"");
+    let (home, mut peer, ca) = started(&[approve])?;
+    let request = subordinate(&mut peer, &ca)?;
+    let approval_id = parked(&mut peer, &request)?;
+    let decide = || home.operator(&operator::Request::Approve(Decision { approval_id }));
+    let (token, away) = (home.path().join("signer/token"), home.path().join("signer/away"));
+    let is_ok = |status: &operator::Status| {
+        status.tokens.iter().all(|token| token.summary.state == TokenState::Ok)
+    };
+
+    std::fs::rename(&token, &away)?;
+    home.wait_for("the token to be missed", |status| !is_ok(status))?;
+    let refused = decide()?;
+    assert!(
+        matches!(&refused, Outcome::Refused(r) if r.code == RefusalCode::TokenUnavailable),
+        "{refused:?}"
+    );
+    assert_eq!(fate(&mut peer, approval_id)?, ApprovalStatus::Waiting);
+
+    std::fs::rename(&away, &token)?;
+    home.wait_for("the token to be back", is_ok)?;
+    assert!(matches!(decide()?, Outcome::Done(operator::Reply::Approved { .. })));
     Ok(())
 }
 

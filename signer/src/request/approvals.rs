@@ -3,7 +3,7 @@
 use chancery_shared::bytes::Bytes;
 use chancery_shared::id::{ApprovalId, KeyId};
 use chancery_shared::wire::journal::Event;
-use chancery_shared::wire::v1::{ApprovalQuery, Reply, Request};
+use chancery_shared::wire::v1::{ApprovalQuery, Reply, Request, TokenState};
 use chancery_shared::wire::{Context, JournalHead};
 use der::Decode as _;
 use time::OffsetDateTime;
@@ -15,6 +15,7 @@ use crate::approval::{ApprovalError, Fate, ParkedRequest};
 use crate::random;
 use crate::refusal::RequestError;
 use crate::signer::Signer;
+use crate::token::TokenError;
 
 /// A request on its way into the waiting ones.
 pub(super) struct Parking {
@@ -87,6 +88,14 @@ pub async fn approve(
 ) -> Result<Option<Bytes>, RequestError> {
     // What would fail for reasons that pass by themselves must not use up the approval.
     let now = signer.may_sign()?;
+    let waiting = signer.approvals.waiting(now);
+    let asked = waiting.iter().find(|parked| parked.approval_id == approval_id);
+    if let Some((key_id, _)) = asked.and_then(|parked| super::key_and_context(&parked.request)) {
+        let key = signer.keyring.key(key_id).ok_or(RequestError::UnknownKey)?;
+        if signer.ready_token(&key.token)?.state() != TokenState::Ok {
+            return Err(TokenError::Unavailable.into());
+        }
+    }
     let parked = signer.approvals.begin(approval_id, now)?;
     let done = match signer.journal.append(Event::Approved { approval_id, operator_uid }).await {
         Ok(_) => carry_out(signer, parked).await,
@@ -96,7 +105,10 @@ pub async fn approve(
         Ok(signature) => Fate::Approved { signature: signature.clone() },
         Err(_) => Fate::Expired,
     };
-    signer.approvals.finish(approval_id, fate)?;
+    if let Err(error) = signer.approvals.finish(approval_id, fate) {
+        // It is done all the same; the next start finds the signature in the journal.
+        tracing::error!(%approval_id, %error, "the end of an approval could not be written");
+    }
     done
 }
 
