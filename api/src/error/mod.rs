@@ -194,6 +194,10 @@ impl ApiError {
             Self::Password(_) => Some(Duration::from_secs(1)),
             Self::Bearer(_) | Self::Store(_) | Self::NotRecorded { .. } | Self::Internal(_) => None,
         };
+        // What may have been issued must not be asked for again by a client that retries by itself.
+        if matches!(self.code(), Code::OutcomeUnknown | Code::NotRecorded) {
+            return None;
+        }
         let comes_back =
             matches!(status, StatusCode::SERVICE_UNAVAILABLE | StatusCode::TOO_MANY_REQUESTS);
         said.or_else(|| comes_back.then_some(RETRY_AFTER_DEFAULT))

@@ -55,6 +55,22 @@ pub(super) fn message(error: &SignerError) -> String {
             }
             None => format!("the signer's policy forbids it: {}", refusal.detail),
         },
+        // The signer's own words may name its files; they are for its operator.
+        (_, Code::TokenUnavailable) => {
+            "the token is away or being opened again; signing goes on by itself when it is back"
+                .to_owned()
+        }
+        (_, Code::TokenPinRefused) => {
+            "the token refused the PIN; an operator must put it right, see chancery-hsm status"
+                .to_owned()
+        }
+        (_, Code::KeyGone) => {
+            "the CA's key is not in the token; an operator must restore it".to_owned()
+        }
+        (_, Code::JournalUnavailable) => {
+            "the signer's journal can't be written; signing goes on by itself when it can"
+                .to_owned()
+        }
         (SignerError::Refused(refusal), _) => refusal.detail.clone(),
         (_, Code::SignerUnavailable) => {
             "signing is not available: the signer can't be reached; the same request may be sent \

@@ -59,6 +59,10 @@ impl FirstStart {
             while let Err(error) = run(&state, &holder).await {
                 let error = crate::log::Chain(&error).to_string();
                 tracing::warn!(error, "the first start goes on in a moment");
+                // Another process, or this one after a restart, need not wait for its end.
+                if let Err(error) = give_back(&state, &holder).await {
+                    tracing::warn!(%error, "the first start's lease ends by itself");
+                }
                 tokio::time::sleep(pause).await;
                 pause = (pause * 2).min(BACK_OFF.1);
             }
@@ -93,11 +97,15 @@ pub async fn run(state: &AppState, holder: &str) -> Result<(), ApiError> {
         }
         authorities::make(state).await?;
         remember(state, DONE, "done").await?;
-        let mut write = state.store.begin().await?;
-        write.give_lease_back(LEASE, holder).await?;
-        write.commit().await?;
+        give_back(state, holder).await?;
     }
     authorities::write_root(state).await
+}
+
+async fn give_back(state: &AppState, holder: &str) -> Result<(), StoreError> {
+    let mut write = state.store.begin().await?;
+    write.give_lease_back(LEASE, holder).await?;
+    write.commit().await
 }
 
 async fn remember(state: &AppState, fact: &str, value: &str) -> Result<(), StoreError> {

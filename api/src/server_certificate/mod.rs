@@ -28,7 +28,7 @@ const ISSUER: &str = "Chancery Issuer";
 /// Pause between two looks at the certificate's age.
 const EVERY: Duration = Duration::from_mins(10);
 
-/// Pause after a failed try.
+/// Pause after a failed try; it doubles up to [`EVERY`].
 const AGAIN: Duration = Duration::from_secs(2);
 
 /// The job that keeps the certificate fresh.
@@ -68,21 +68,24 @@ impl Renewal {
         });
         let task = tokio::spawn(async move {
             tokio::select! {
-                _ = ready.wait_for(|ready| *ready) => {}
+                is_ready = ready.wait_for(|ready| *ready) => if is_ready.is_err() { return },
                 _ = stopping.wait_for(|stop| *stop) => return,
             }
+            let mut again = AGAIN;
             while !*stopping.borrow() {
                 let mut pause = EVERY;
                 if state.clock.now() >= renew_at {
                     match renew(&state, &identity, &files).await {
                         Ok(next) => {
                             renew_at = next;
+                            again = AGAIN;
                             shown.send_replace(true);
                         }
                         Err(error) => {
                             let error = crate::log::Chain(&error).to_string();
                             tracing::warn!(error, "the HTTPS certificate is asked for again");
-                            pause = AGAIN;
+                            pause = again;
+                            again = (again * 2).min(EVERY);
                         }
                     }
                 }
@@ -167,10 +170,14 @@ async fn renew(
             chain.push(ca.certificate.der);
         }
     }
-    let identity_on_disk = StoredIdentity { chain, key: made.key };
-    files.write(&identity_on_disk).map_err(ApiError::internal)?;
-    let StoredIdentity { chain, key } = identity_on_disk;
-    identity.set(chain, key).map_err(ApiError::internal)?;
+    let stored = StoredIdentity { chain, key: made.key };
+    identity.set(stored.chain.clone(), stored.key.clone()).map_err(ApiError::internal)?;
+    // Without the file the next start asks once more; asking again now would change nothing.
+    let files = files.clone();
+    let written = tokio::task::spawn_blocking(move || files.write(&stored)).await;
+    if let Err(error) = written.map_err(std::io::Error::other).flatten() {
+        tracing::error!(%error, "the HTTPS certificate is in use and could not be kept on disk");
+    }
     tracing::info!(certificate.id = %answer.certificate_id, "HTTPS has a new certificate");
     Ok(next)
 }

@@ -30,7 +30,7 @@ pub(super) struct Parameters {
     after: Option<String>,
 }
 
-/// All certificates, in the order of their ids, which is that of their issuance. Without `limit`
+/// All certificates, in the order of their ids, which is that of asking. Without `limit`
 /// all of them come in one answer. With it, a `Link` header with `rel="next"` says where the next
 /// page is, while there is one.
 #[utoipa::path(

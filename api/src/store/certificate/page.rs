@@ -57,7 +57,7 @@ impl Store {
     }
 
     /// All certificates by id, above `after` if given. No connection is held between pages, so a
-    /// slow reader costs nothing; what is recorded meanwhile appears at the end.
+    /// slow reader costs nothing; what is recorded meanwhile may appear or not.
     pub fn certificates(
         &self,
         after: Option<CertificateId>,
