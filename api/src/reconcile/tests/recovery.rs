@@ -6,7 +6,7 @@ use chancery_shared::wire::v1::{SignCaCertificate, SignOwnCertificate};
 use time::Duration;
 
 use super::scene::{CSR, Scene, scene, scenes};
-use crate::certificate::HistoryEvent;
+use crate::certificate::history::HistoryEvent;
 use crate::reconcile::run_once;
 use crate::signer_client::Signing;
 

@@ -1,7 +1,7 @@
 //! Records that the journal does not bear out.
 
-use chancery_shared::bytes::Bytes;
-use chancery_shared::wire::journal::Event;
+use chancery_shared::bytes::{Bytes, Fixed};
+use chancery_shared::wire::journal::{Event, Intent};
 
 use super::scene::{Scene, scene, scenes};
 
@@ -79,20 +79,16 @@ async fn a_signature_without_an_intent_or_without_a_certificate_is_an_alarm_and_
         signature: Bytes(vec![1]),
     };
     scene.append(signed(1));
-    let mut no_certificate = scene.api.fake.signer();
-    no_certificate.journal.append(Event::Intent(Box::new(
-        chancery_shared::wire::journal::Intent {
-            operation: "sign-certificate".into(),
-            key_id: scene.key.key_id,
-            tbs: Bytes(vec![0x30, 0]),
-            csr: None,
-            serial_nonce: chancery_shared::bytes::Fixed([0; 40]),
-            approval_id: None,
-            context: scene.context().to_wire().unwrap(),
-        },
-    )));
-    let intent = no_certificate.journal.head().seq;
-    drop(no_certificate);
+    let no_certificate = Intent {
+        operation: "sign-certificate".into(),
+        key_id: scene.key.key_id,
+        tbs: Bytes(vec![0x30, 0]),
+        csr: None,
+        serial_nonce: Fixed([0; 40]),
+        approval_id: None,
+        context: scene.context().to_wire().unwrap(),
+    };
+    let intent = scene.append(Event::Intent(Box::new(no_certificate))).seq;
     scene.append(signed(intent));
 
     let report = scene.reconcile_later().await.unwrap();

@@ -36,7 +36,7 @@ async fn the_task_stops_at_once_and_lets_the_next_process_in() {
 async fn a_broken_journal_makes_the_service_not_ready() {
     let scene = scene().await;
     scene.sign().await;
-    scene.api.fake.signer().journal.entries[0].1.push(' ');
+    scene.api.fake.signer().journal.entries[0].push(' ');
 
     let reconciler = reconcile::start(scene.api.state.clone());
     let not_ready = loop {

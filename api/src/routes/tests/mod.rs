@@ -1,8 +1,8 @@
 //! The routes, asked by personas through the real router.
 
 mod access;
-mod certs;
 mod ca;
+mod certs;
 mod current_user;
 mod keystores;
 mod login;

@@ -34,7 +34,6 @@ pub(crate) struct Signer {
 /// A key of the fake.
 pub(crate) struct Key {
     pub(crate) summary: KeySummary,
-    pub(crate) spki: Vec<u8>,
     pair: KeyPair,
 }
 
@@ -169,7 +168,7 @@ impl Signer {
         });
         let created = Event::KeyCreated { key_id, spki: spki.clone().into() };
         let head = self.journal.append(created);
-        self.keys.push(Key { summary, spki: spki.clone(), pair });
+        self.keys.push(Key { summary, pair });
         done(head, Reply::KeyCreated(KeyCreated { key_id, spki: spki.into() }))
     }
 
