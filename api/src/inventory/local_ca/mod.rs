@@ -11,6 +11,8 @@ use chancery_shared::id::{KeyStoreId, LocalCaId, UserId};
 pub use algorithm::hash_and_pss;
 pub use definition::{Awaiting, LocalCaDefinition};
 pub use resume::Resumer;
+#[cfg(test)]
+pub(crate) use resume::run_once as resume_once;
 
 use crate::app::AppState;
 use crate::error::{ApiError, Code, FieldError};

@@ -53,7 +53,7 @@ impl Resumer {
 /// # Errors
 ///
 /// The database failed. What the signer says of one CA does not keep the next from its turn.
-pub(super) async fn run_once(state: &AppState) -> Result<(), ApiError> {
+pub(crate) async fn run_once(state: &AppState) -> Result<(), ApiError> {
     for ca in state.store.unfinished_local_cas().await? {
         if let Err(error) = look_at(state, &ca).await {
             let error = crate::log::Chain(&error).to_string();

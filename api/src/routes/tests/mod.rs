@@ -5,6 +5,7 @@ mod ca;
 mod certs;
 mod current_user;
 mod keystores;
+mod localca;
 mod login;
 mod profiles;
 mod team_rule;
