@@ -39,6 +39,23 @@ async fn a_record_that_its_entry_does_not_bear_out_raises_one_alarm() {
 }
 
 #[tokio::test]
+async fn an_alarm_is_not_lost_with_a_pass_that_ends_before_it_is_raised() {
+    let scene = scene().await;
+    let seq = two(&scene).await;
+    scene
+        .execute(&format!("UPDATE certificate SET journal_hash = NULL WHERE journal_seq = {seq}"))
+        .await;
+    let next = scene.head().seq + 1;
+    let good = scene.api.fake.signer().journal.entries.clone();
+    scene.api.fake.signer().journal.entries.push(format!("{{\"seq\":{next},}}"));
+    scene.reconcile_later().await.unwrap_err();
+
+    scene.api.fake.signer().journal.entries = good;
+
+    assert_eq!(scene.reconcile_later().await.unwrap().alarms, 1);
+}
+
+#[tokio::test]
 async fn a_record_of_another_signer_or_of_none_says_nothing_of_this_journal() {
     for signer in ["'090909090909090909090909'", "NULL"] {
         for (engine, scene) in scenes().await {

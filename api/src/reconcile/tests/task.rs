@@ -25,6 +25,9 @@ async fn the_task_reconciles_when_it_starts() {
 async fn the_task_stops_at_once_and_lets_the_next_process_in() {
     let scene = scene().await;
     let reconciler = reconcile::start(scene.api.state.clone());
+    while scene.api.state.store.known_journals().await.unwrap().is_empty() {
+        tokio::task::yield_now().await;
+    }
 
     reconciler.stop().await;
 
