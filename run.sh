@@ -247,7 +247,9 @@ serve() {
   "$bin/chancery-hsm" init --trial --home "$home" >>"$home/run/init.log" 2>&1 9>&- ||
     fail "$(tail -n 1 "$home/run/init.log")"
 
-  trap 'stopping=1' TERM INT HUP
+  # The API is told here too: a signal that comes between two looks at $stopping would otherwise
+  # wait for a child that nobody has told to end.
+  trap 'stopping=1; [[ -z $api ]] || kill -TERM "$api" 2>/dev/null || true' TERM INT HUP
   rm -f "$home/run/signer.sock"
   launch signer chancery-signer
   signer=$!

@@ -173,7 +173,10 @@ impl Service {
         if let Some(metrics) = self.metrics {
             metrics.stop(Duration::ZERO).await;
         }
-        self.jobs.stop().await;
+        // A job that waits for the signer is cut short: each is safe to end anywhere.
+        if tokio::time::timeout(JOBS_FINISH_WITHIN, self.jobs.stop()).await.is_err() {
+            tracing::warn!("a job was cut short; the next start goes on with it");
+        }
         self.state.store.close().await;
     }
 }
@@ -182,6 +185,9 @@ fn make_folder(path: PathBuf) -> Result<(), StartError> {
     let made = fs::DirBuilder::new().recursive(true).mode(0o700).create(&path);
     made.map_err(|source| StartError::Folder { path, source })
 }
+
+/// What jobs get after the requests.
+const JOBS_FINISH_WITHIN: Duration = Duration::from_millis(800);
 
 /// The process is to end within 5 s of being told.
 pub const REQUESTS_FINISH_WITHIN: Duration = Duration::from_millis(3500);

@@ -121,6 +121,28 @@ impl TestHome {
     }
 }
 
+/// No test leaves a journal that is not sound: whatever it did, each entry is as it was written.
+/// Only the end may be torn, because the signer is killed with the test.
+impl Drop for TestHome {
+    fn drop(&mut self) {
+        if std::thread::panicking() || !self.path().join("signer/journal").exists() {
+            return;
+        }
+        let verified = self.hsm(&["journal", "verify"]).output();
+        let (status, text) = verified.map_or_else(
+            |error| (false, error.to_string()),
+            |done| {
+                let text = [done.stdout, done.stderr].concat();
+                (done.status.success(), String::from_utf8_lossy(&text).into_owned())
+            },
+        );
+        assert!(
+            status || text.contains("BROKEN after entry"),
+            "the journal that the test leaves: {text}"
+        );
+    }
+}
+
 /// The signer's user.
 #[must_use]
 pub fn signer_user() -> User {

@@ -176,6 +176,7 @@ fn definition(maker: &Maker, lifetime_in_days: u32) -> LocalCaDefinition {
         aia_issuer_urls: Vec::new(),
         policy: None,
         maker_user_id: maker.user_id,
+        begun_after: None,
         awaiting: None,
     }
 }

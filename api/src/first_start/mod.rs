@@ -5,6 +5,8 @@
 
 mod accounts;
 mod authorities;
+#[cfg(test)]
+mod tests;
 
 use std::time::Duration;
 

@@ -156,6 +156,7 @@ async fn understand(
             aia_issuer_urls: body.aia_issuer_urls,
             policy,
             maker_user_id: maker.user_id,
+            begun_after: None,
             awaiting: None,
         },
     })

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use chancery_shared::id::{KeyId, SignerId};
 use chancery_shared::wire::policy::Policy;
 use chancery_shared::wire::v1::{HelloReply, KeyState, KeySummary, TokenState, TokenSummary};
-use chancery_shared::wire::{Refusal, RefusalCode};
+use chancery_shared::wire::{JournalHead, Refusal, RefusalCode};
 
 use super::error::SignerError;
 
@@ -41,6 +41,12 @@ impl SignerState {
     #[must_use]
     pub fn signer_id(&self) -> Option<SignerId> {
         self.last.as_ref().map(|last| last.signer_id)
+    }
+
+    /// Where its journal stood when it was last asked.
+    #[must_use]
+    pub fn journal_head(&self) -> Option<JournalHead> {
+        self.last.as_ref().map(|last| last.journal_head)
     }
 
     /// The tokens on offer, as last seen.

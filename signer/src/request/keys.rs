@@ -114,6 +114,8 @@ pub(super) async fn enable_now(
     request: KeyChange,
 ) -> Result<Option<JournalHead>, RequestError> {
     let change = begin(signer, &request).await?;
+    // A keyring that may be behind must give no key its power back.
+    signer.may_sign()?;
     match life(signer, request.key_id)? {
         Life::Live => Ok(None),
         Life::Disabled => {
@@ -152,6 +154,8 @@ pub(super) async fn destroy_now(
 ) -> Result<Option<JournalHead>, RequestError> {
     let key_id = request.key_id;
     let change = begin(signer, &request).await?;
+    // What an old copy of the keyring calls disabled may be a live CA's key.
+    signer.may_sign()?;
     match life(signer, key_id)? {
         Life::Destroyed => return Ok(None),
         Life::Destroying => {}

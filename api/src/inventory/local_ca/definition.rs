@@ -2,6 +2,7 @@
 
 use chancery_shared::bytes::Bytes;
 use chancery_shared::id::UserId;
+use chancery_shared::wire::JournalHead;
 use chancery_shared::wire::algorithm::{KeyAlgorithm, SignatureAlgorithm};
 use chancery_shared::wire::policy::Policy;
 use serde::{Deserialize, Serialize};
@@ -47,6 +48,9 @@ pub struct LocalCaDefinition {
     pub policy: Option<Policy>,
     /// Who asked for it.
     pub maker_user_id: UserId,
+    /// Where the signer's journal stood before its key was asked for.
+    #[serde(default)]
+    pub begun_after: Option<JournalHead>,
     /// The draft of its certificate, from the moment before the signer is asked until it is live.
     #[serde(default)]
     pub awaiting: Option<Awaiting>,

@@ -1,5 +1,9 @@
 //! The making of a Local CA, in steps that can each be found half-done and finished.
 
+use chancery_shared::bytes::Bytes;
+use chancery_shared::id::{CertificateId, KeyId, RowId, TeamId};
+use chancery_shared::wire::v1::{CreateCaKey, KeyRole, SignCaCertificate, SignOwnCertificate};
+
 use super::definition::{Awaiting, LocalCaDefinition};
 use super::undo::{is_unknown, key_context, remove};
 use super::{Maker, NewLocalCa, issuing_ca};
@@ -14,9 +18,6 @@ use crate::issuance::tbs::Draft;
 use crate::name::{DistinguishedName, dn_text};
 use crate::signer_client::{SignerError, Signing};
 use crate::store::local_ca::{LocalCa, LocalCaStatus};
-use chancery_shared::bytes::Bytes;
-use chancery_shared::id::{CertificateId, KeyId, RowId, TeamId};
-use chancery_shared::wire::v1::{CreateCaKey, KeyRole, SignCaCertificate, SignOwnCertificate};
 
 /// How often a draft whose connection was lost is made again.
 const ATTEMPTS: usize = 3;
@@ -27,7 +28,10 @@ pub(super) async fn make(
     maker: &Maker,
     new: NewLocalCa,
 ) -> Result<LocalCa, ApiError> {
-    // 1. The row, before anything exists that only it could explain.
+    // 1. The row, before anything exists that only it could explain. It says from where on the
+    // journal may speak of its key.
+    let begun_after = state.signer.state().journal_head();
+    let definition = LocalCaDefinition { begun_after, ..new.definition };
     let ca = LocalCa {
         id: state.new_id(),
         name: new.name,
@@ -36,7 +40,7 @@ pub(super) async fn make(
         key_id: None,
         signer_id: None,
         subject_dn: new.subject_dn,
-        definition: new.definition.to_text()?,
+        definition: definition.to_text()?,
         status: LocalCaStatus::AwaitingCertificate,
         approval_id: None,
         certificate_id: None,

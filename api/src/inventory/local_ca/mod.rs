@@ -2,8 +2,11 @@
 
 pub mod algorithm;
 mod definition;
+mod lost_key;
 mod make;
 mod resume;
+#[cfg(test)]
+mod tests;
 mod undo;
 
 use chancery_shared::id::{KeyStoreId, LocalCaId, UserId};

@@ -7,7 +7,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use super::definition::LocalCaDefinition;
-use super::{Maker, make, undo};
+use super::{Maker, lost_key, make, undo};
 use crate::app::AppState;
 use crate::error::ApiError;
 use crate::store::local_ca::{LocalCa, LocalCaStatus};
@@ -15,8 +15,9 @@ use crate::store::local_ca::{LocalCa, LocalCaStatus};
 /// Pause between two looks.
 const EVERY: Duration = Duration::from_secs(5);
 
-/// A request that makes a CA is over after this, one way or the other.
-const REQUEST: time::Duration = time::Duration::seconds(60);
+/// A request that makes a CA is over after this, one way or the other: it asks the signer twice,
+/// for a key and for a signature, and each has a slot after 10 s and an answer after 29 s more.
+const REQUEST: time::Duration = time::Duration::seconds(120);
 
 /// The job; it ends when it is stopped or dropped.
 #[derive(Debug)]
@@ -90,6 +91,9 @@ async fn look_at(state: &AppState, ca: &LocalCa) -> Result<(), ApiError> {
         (LocalCaStatus::AwaitingCertificate, _) if is_abandoned(state, ca) => {
             let signer = state.signer.state();
             signer.check_signer()?;
+            if ca.key_id.is_none() {
+                lost_key::restore(state, ca, &definition).await?;
+            }
             let certified = ca
                 .key_id
                 .and_then(|id| signer.key(id).map(|key| key.has_ca_certificate))

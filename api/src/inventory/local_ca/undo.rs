@@ -1,22 +1,29 @@
 //! Taking back a Local CA that will never be.
 
-use chancery_shared::wire::Context;
 use chancery_shared::wire::v1::KeyChange;
+use chancery_shared::wire::{Context, RefusalCode};
 use serde_json::Value;
 
 use super::Maker;
 use crate::app::AppState;
 use crate::error::ApiError;
+use crate::signer_client::SignerError;
 use crate::store::local_ca::LocalCa;
 
-/// Takes back what was begun for a CA that will never be: key first, then row.
+/// Takes back what was begun for a CA that will never be: key first, then row. Where the key can't
+/// be taken back now, the row stays, so that it is tried again.
 pub(super) async fn remove(state: &AppState, maker: &Maker, ca: &LocalCa) {
     let removed = async {
         let row = state.store.local_ca(ca.id).await?;
         if let Some(key_id) = row.and_then(|row| row.key_id) {
             let reason = "its Local CA was not made".to_owned();
             let change = KeyChange { key_id, reason, context: key_context(maker, ca) };
-            state.signer.disable_key(change.clone()).await?;
+            match state.signer.disable_key(change.clone()).await {
+                Ok(_) => {}
+                // It is on its way out already, since an earlier try that broke off.
+                Err(SignerError::Refused(no)) if no.code == RefusalCode::KeyState => {}
+                Err(error) => return Err(error.into()),
+            }
             state.signer.destroy_key(change).await?;
         }
         let mut write = state.store.begin().await?;
@@ -45,8 +52,11 @@ pub(super) fn key_context(maker: &Maker, ca: &LocalCa) -> Context {
         ("requestId", maker.request_id.clone()),
         ("actorUserId", maker.user_id.to_string()),
         ("actorUsername", maker.username.clone()),
-        ("localCaId", ca.id.to_string()),
+        (LOCAL_CA_ID, ca.id.to_string()),
         ("localCaName", ca.name.clone()),
     ];
     Context(entries.into_iter().map(|(k, v)| (k.to_owned(), Value::from(v))).collect())
 }
+
+/// The field by which a key in the journal is found to be a Local CA's.
+pub(super) const LOCAL_CA_ID: &str = "localCaId";

@@ -1,6 +1,7 @@
 //! A signer for tests: a real socket, real keys and a real hash chain, no token and no policy.
 
 mod journal;
+mod key_work;
 mod keys;
 mod serve;
 mod work;

@@ -6,17 +6,15 @@ use aws_lc_rs::rand;
 use chancery_shared::bytes::{Bytes, ConnectionNonce, SerialNonce};
 use chancery_shared::id::{ApprovalId, Id, KeyId, SignerId};
 use chancery_shared::wire::algorithm::KeyAlgorithm;
-use chancery_shared::wire::journal::{Event, Intent, KeyEvent};
+use chancery_shared::wire::journal::{Event, Intent};
 use chancery_shared::wire::policy::Policy;
 use chancery_shared::wire::v1::{
-    ApprovalStatus, CreateCaKey, HelloReply, JournalPart, KeyChange, KeyChanged, KeyCreated,
-    KeyState, KeySummary, Pending, Reply, Request, Sealed, Signed, TokenState, TokenSummary,
-    Unsealed,
+    ApprovalStatus, HelloReply, JournalPart, KeyChanged, KeyState, Pending, Reply, Request, Sealed,
+    Signed, TokenState, TokenSummary, Unsealed,
 };
 use chancery_shared::wire::{Context, JournalHead, Outcome, Refusal, RefusalCode};
-use time::OffsetDateTime;
 
-use super::keys::KeyPair;
+use super::key_work::Key;
 use super::{FakeJournal, refusal};
 
 /// Keys, tokens, journal and settings of the fake.
@@ -31,12 +29,6 @@ pub(crate) struct Signer {
     parked: BTreeMap<ApprovalId, (String, Asked)>,
 }
 
-/// A key of the fake.
-pub(crate) struct Key {
-    pub(crate) summary: KeySummary,
-    pair: KeyPair,
-}
-
 /// The parts of a signing request.
 struct Asked {
     key_id: KeyId,
@@ -46,7 +38,7 @@ struct Asked {
     context: Context,
 }
 
-type Answer = (Option<JournalHead>, Outcome<Reply>);
+pub(super) type Answer = (Option<JournalHead>, Outcome<Reply>);
 
 impl Signer {
     pub(super) fn new() -> Self {
@@ -70,6 +62,16 @@ impl Signer {
             approvals: BTreeMap::new(),
             parked: BTreeMap::new(),
         }
+    }
+
+    /// Which signer this is.
+    pub(crate) fn id(&self) -> SignerId {
+        self.journal.signer_id
+    }
+
+    /// Sets the clock of the journal.
+    pub(crate) fn set_time(&mut self, now: time::OffsetDateTime) {
+        self.journal.now = now;
     }
 
     /// As the operator would.
@@ -138,40 +140,6 @@ impl Signer {
         }
     }
 
-    fn create(&mut self, create: CreateCaKey) -> Answer {
-        let Some(token) = self.tokens.iter().find(|token| token.name == create.token) else {
-            return (None, Outcome::Refused(refusal(RefusalCode::UnknownToken)));
-        };
-        if token.state != TokenState::Ok {
-            return (None, Outcome::Refused(refusal(RefusalCode::TokenUnavailable)));
-        }
-        let key_id = new_id();
-        let pair = KeyPair::generate(create.key_algorithm, create.signature_algorithm);
-        let spki = pair.spki();
-        let summary = KeySummary {
-            key_id,
-            token: create.token.clone(),
-            key_algorithm: create.key_algorithm,
-            signature_algorithm: create.signature_algorithm,
-            role: create.role,
-            state: KeyState::Live,
-            has_ca_certificate: false,
-        };
-        self.journal.append(Event::KeyPending {
-            key_id,
-            token: create.token,
-            key_algorithm: create.key_algorithm,
-            signature_algorithm: create.signature_algorithm,
-            role: create.role,
-            policy: create.policy.unwrap_or_else(Policy::shipped),
-            context: create.context,
-        });
-        let created = Event::KeyCreated { key_id, spki: spki.clone().into() };
-        let head = self.journal.append(created);
-        self.keys.push(Key { summary, pair });
-        done(head, Reply::KeyCreated(KeyCreated { key_id, spki: spki.into() }))
-    }
-
     fn ask(
         &mut self,
         operation: &str,
@@ -211,6 +179,7 @@ impl Signer {
     fn sign(&mut self, operation: &str, asked: Asked, approval: Option<ApprovalId>) -> Answer {
         let key_id = asked.key_id;
         let signature = self.key(key_id).pair.sign(&asked.tbs.0);
+        self.install(operation, &asked.tbs.0);
         let serial_number = serial_number(&asked.tbs.0);
         let intent = self.journal.append(Event::Intent(Box::new(Intent {
             operation: operation.into(),
@@ -229,38 +198,9 @@ impl Signer {
         });
         done(head, Reply::Signed(Signed { signature: signature.into() }))
     }
-
-    fn change(&mut self, change: KeyChange, state: KeyState) -> Answer {
-        let key_id = change.key_id;
-        let Some(key) = self.keys.iter_mut().find(|key| key.summary.key_id == key_id) else {
-            return (None, Outcome::Refused(refusal(RefusalCode::UnknownKey)));
-        };
-        key.summary.state = state;
-        let event = KeyEvent { key_id, reason: change.reason, context: change.context };
-        let head = self.journal.append(match state {
-            KeyState::Live => Event::KeyEnabled(event),
-            KeyState::Disabled => Event::KeyDisabled(event),
-            KeyState::Destroyed => Event::KeyDestroying(event),
-        });
-        done(head, Reply::KeyChanged(KeyChanged { state }))
-    }
-
-    fn key(&self, id: KeyId) -> &Key {
-        self.keys.iter().find(|key| key.summary.key_id == id).unwrap()
-    }
-
-    /// Which signer this is.
-    pub(crate) fn id(&self) -> SignerId {
-        self.journal.signer_id
-    }
-
-    /// Sets the clock of the journal.
-    pub(crate) fn set_time(&mut self, now: OffsetDateTime) {
-        self.journal.now = now;
-    }
 }
 
-fn done(head: JournalHead, reply: Reply) -> Answer {
+pub(super) fn done(head: JournalHead, reply: Reply) -> Answer {
     (Some(head), Outcome::Done(reply))
 }
 
@@ -277,7 +217,7 @@ fn serial_number(tbs: &[u8]) -> String {
     serial.unwrap_or_else(|| format!("{:02x}", tbs.len()))
 }
 
-pub(crate) fn new_id<Kind>() -> Id<Kind> {
+pub(super) fn new_id<Kind>() -> Id<Kind> {
     let mut bytes = [0; 12];
     rand::fill(&mut bytes).unwrap();
     Id::from_bytes(bytes)

@@ -1,0 +1,113 @@
+//! The first start against a fake signer.
+
+use chancery_shared::wire::RefusalCode;
+use chancery_shared::wire::v1::{ApprovalStatus, Request};
+use tempfile::TempDir;
+
+use super::run;
+use crate::signer_client::fake_signer::{Reaction, refusal};
+use crate::store::local_ca::LocalCaStatus;
+use crate::testing::{Api, api_with};
+
+async fn api() -> (TempDir, Api) {
+    let home = tempfile::tempdir().unwrap();
+    let api = api_with(|config| config.home = home.path().to_owned()).await;
+    (home, api)
+}
+
+/// Names of the CAs that are live, of the issuers and of the profiles.
+async fn made(api: &Api) -> [Vec<String>; 3] {
+    let store = &api.state.store;
+    let cas = store.local_cas().await.unwrap().into_iter();
+    let cas = cas.filter(|ca| ca.status == LocalCaStatus::Live).map(|ca| ca.name);
+    let issuers = store.cert_issuers().await.unwrap().into_iter().map(|issuer| issuer.name);
+    let profiles = store.profiles().await.unwrap().into_iter().map(|profile| profile.name);
+    [cas.collect(), issuers.collect(), profiles.collect()]
+}
+
+fn everything() -> [Vec<String>; 3] {
+    [
+        &["Chancery Issuing CA", "Chancery Root CA"][..],
+        &["Chancery Issuer"],
+        &["TLS Server and Client"],
+    ]
+    .map(|names| names.iter().map(|name| (*name).to_owned()).collect())
+}
+
+#[tokio::test]
+async fn everything_is_made_once_and_clients_find_the_root() {
+    let (home, api) = api().await;
+
+    run(&api.state, "one").await.unwrap();
+    run(&api.state, "two").await.unwrap();
+
+    assert_eq!(made(&api).await, everything());
+    assert_eq!(api.fake.signer().keys.len(), 2);
+    let text = std::fs::read_to_string(home.path().join("root-ca.pem")).unwrap();
+    let root = api.state.store.live_local_ca_named("Chancery Root CA").await.unwrap().unwrap();
+    let stored = api.state.store.certificate(root.certificate_id.unwrap()).await.unwrap();
+    assert_eq!(pem::parse(text).unwrap().contents(), stored.unwrap().certificate.der);
+}
+
+#[tokio::test]
+async fn a_missing_root_file_is_written_again() {
+    let (home, api) = api().await;
+    run(&api.state, "one").await.unwrap();
+    let path = home.path().join("root-ca.pem");
+    let before = std::fs::read(&path).unwrap();
+    std::fs::remove_file(&path).unwrap();
+
+    run(&api.state, "one").await.unwrap();
+
+    assert_eq!(std::fs::read(path).unwrap(), before);
+}
+
+#[tokio::test]
+async fn a_start_that_failed_on_the_way_goes_on_without_doing_a_step_twice() {
+    let (_home, api) = api().await;
+    api.fake.script(|request| match request {
+        Request::SignCaCertificate(_) => Reaction::Refuse(refusal(RefusalCode::Busy)),
+        _ => Reaction::Answer,
+    });
+    run(&api.state, "one").await.unwrap_err();
+    api.fake.script(|_| Reaction::Answer);
+
+    run(&api.state, "one").await.unwrap();
+
+    assert_eq!(made(&api).await, everything());
+}
+
+#[tokio::test]
+async fn another_process_is_not_disturbed_while_it_is_at_it() {
+    let (_home, api) = api().await;
+    api.fake.script(|request| match request {
+        Request::SignOwnCertificate(_) => Reaction::Refuse(refusal(RefusalCode::Busy)),
+        _ => Reaction::Answer,
+    });
+    run(&api.state, "one").await.unwrap_err();
+    api.fake.script(|_| Reaction::Answer);
+
+    run(&api.state, "two").await.unwrap_err();
+    assert_eq!(made(&api).await[0], Vec::<String>::new());
+
+    // It has ended without giving its turn back.
+    api.clock.advance(time::Duration::minutes(2));
+    run(&api.state, "two").await.unwrap();
+    assert_eq!(made(&api).await, everything());
+}
+
+#[tokio::test]
+async fn a_ca_that_the_operator_denied_is_asked_for_again() {
+    let (_home, api) = api().await;
+    api.fake.signer().approve_cas = true;
+    run(&api.state, "one").await.unwrap_err();
+    let waiting = api.state.store.live_local_ca_named("Chancery Issuing CA").await.unwrap();
+    let approval = waiting.unwrap().approval_id.unwrap();
+    api.fake.signer().approvals.insert(approval, ApprovalStatus::Denied);
+    crate::inventory::local_ca::resume_once(&api.state).await.unwrap();
+    api.fake.signer().approve_cas = false;
+
+    run(&api.state, "one").await.unwrap();
+
+    assert_eq!(made(&api).await, everything());
+}
