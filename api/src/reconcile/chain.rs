@@ -146,7 +146,11 @@ impl Chain {
         let fault = JournalFault::Sequence { expected, found: seq };
         if let Some(gap) = self.gap.take() {
             let is_accepted = self.accepted(event).is_some_and(|lost| lost.seq == gap.up_to);
-            return if is_accepted && seq == expected { Ok(()) } else { Err(fault) };
+            if is_accepted && seq == expected {
+                return Ok(());
+            }
+            let (expected, found) = (gap.before.seq.saturating_add(1), gap.up_to.saturating_add(1));
+            return Err(JournalFault::Sequence { expected, found });
         }
         if seq == expected {
             return Ok(());

@@ -75,7 +75,6 @@ impl<'a> Walk<'a> {
     ) -> Result<Report, ReconcileError> {
         if let Some(up_to) = anchor.lost_up_to {
             self.pass_lost(up_to).await?;
-            self.compared = anchor.link.seq;
         }
         // Another process that has the lease by now goes on from what is durable.
         while lease.renew().await? {

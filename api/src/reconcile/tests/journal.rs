@@ -1,11 +1,13 @@
 //! A journal that is not what it was.
 
-use chancery_shared::id::Id;
+use chancery_shared::bytes::Fixed;
+use chancery_shared::id::{Id, SignerId};
 use chancery_shared::wire::JournalHead;
 use chancery_shared::wire::journal::Event;
 
 use super::scene::{Scene, scene, scenes};
 use crate::reconcile::{JournalFault, ReconcileError};
+use crate::signer_client::fake_signer::FakeJournal;
 
 async fn fault(scene: &Scene) -> JournalFault {
     match scene.reconcile_later().await {
@@ -30,8 +32,8 @@ async fn a_changed_entry_stops_reconciliation_before_it() {
         scene.sign().await;
         {
             let journal = &mut scene.api.fake.signer().journal;
-            let at = journal.entries.iter().position(|(seq, _)| *seq == good + 1).unwrap();
-            journal.entries[at].1 = journal.entries[at].1.replace("rack 12", "rack 13");
+            let entry = &mut journal.entries[usize::try_from(good).unwrap()];
+            *entry = entry.replace("rack 12", "rack 13");
         }
 
         assert_eq!(fault(&scene).await, JournalFault::Chain { seq: good + 2 }, "{engine}");
@@ -47,7 +49,7 @@ async fn an_entry_that_was_reconciled_must_stay_as_it_was() {
     let scene = scene().await;
     scene.sign().await;
     let good = scene.reconcile_later().await.unwrap().reconciled_seq;
-    scene.api.fake.signer().journal.entries.last_mut().unwrap().1.push(' ');
+    scene.api.fake.signer().journal.entries.last_mut().unwrap().push(' ');
 
     assert_eq!(fault(&scene).await, JournalFault::Replaced { seq: good });
 }
@@ -67,83 +69,84 @@ async fn a_head_that_a_reply_named_must_be_in_the_journal() {
     assert_eq!(scene.known().await.reconciled_seq, reconciled);
 }
 
-/// What it is called, how it comes about, and what is told of it.
-type Case = (&'static str, fn(&Scene, u64), fn(u64) -> JournalFault);
+/// What is done to a journal before its entry of this number, and the fault that it is.
+type Case = (&'static str, fn(&mut FakeJournal, u64), fn(u64) -> JournalFault);
+
+const LEFT_OUT: fn(u64) -> JournalFault =
+    |next| JournalFault::Sequence { expected: next, found: next + 5 };
+
+const SPOILT: &[Case] = &[
+    (
+        "no entry",
+        |journal, next| journal.entries.push(format!("{{\"seq\":{next},}}")),
+        |next| JournalFault::NotAnEntry { after: next - 1 },
+    ),
+    (
+        "numbers left out",
+        |journal, next| {
+            journal.append_as(next + 5, Event::TornTailCut { bytes: 1 });
+        },
+        LEFT_OUT,
+    ),
+    (
+        "a segment behind a gap that nobody accepted",
+        |journal, next| {
+            journal.append_as(next + 5, opened(journal.signer_id, next - 1));
+            journal.append(Event::TornTailCut { bytes: 1 });
+        },
+        |next| JournalFault::Sequence { expected: next, found: next + 5 },
+    ),
+    (
+        "fewer accepted than left out",
+        |journal, next| {
+            journal.append_as(next + 5, accepted(journal.signer_id, next + 3));
+        },
+        LEFT_OUT,
+    ),
+    (
+        "another signer's loss accepted",
+        |journal, next| {
+            journal.append_as(next + 5, accepted(Id::from_bytes([7; 12]), next + 4));
+        },
+        LEFT_OUT,
+    ),
+    (
+        "an entry of another signer's",
+        |journal, _| {
+            let (boot_id, version) = (String::new(), String::new());
+            journal.append(Event::Started { signer_id: Id::from_bytes([7; 12]), boot_id, version });
+        },
+        |next| JournalFault::OtherSigner { seq: next },
+    ),
+];
+
+fn opened(signer_id: SignerId, lost_after: u64) -> Event {
+    Event::SegmentOpened {
+        signer_id,
+        open_intents: Vec::new(),
+        last_keyring_change: 0,
+        lost_after: Some(lost_after),
+    }
+}
+
+fn accepted(signer_id: SignerId, seq: u64) -> Event {
+    let missing = JournalHead { signer_id, seq, hash: Fixed([1; 32]) };
+    Event::JournalAccepted { missing, operator_uid: 0 }
+}
 
 #[tokio::test]
-async fn faults_of_single_entries_are_told_apart() {
-    let other = Id::from_bytes([7; 12]);
-    let accepted = |scene: &Scene, seq, signer_id| Event::JournalAccepted {
-        missing: JournalHead { signer_id, seq, ..scene.head() },
-        operator_uid: 0,
-    };
-    let cases: [Case; 6] = [
-        (
-            "no entry",
-            |scene, next| {
-                scene.api.fake.signer().journal.entries.push((next, "{}".into()));
-            },
-            |next| JournalFault::NotAnEntry { after: next - 1 },
-        ),
-        (
-            "left out",
-            |scene, next| {
-                let event = Event::TornTailCut { bytes: 1 };
-                scene.api.fake.signer().journal.append_as(next + 5, event);
-            },
-            |next| JournalFault::Sequence { expected: next, found: next + 5 },
-        ),
-        (
-            "a segment after a gap without acceptance",
-            |scene, next| {
-                let mut signer = scene.api.fake.signer();
-                let opened = Event::SegmentOpened {
-                    signer_id: signer.id(),
-                    open_intents: vec![],
-                    last_keyring_change: 0,
-                    lost_after: None,
-                };
-                signer.journal.append_as(next + 5, opened);
-                signer.journal.append(Event::TornTailCut { bytes: 1 });
-            },
-            |next| JournalFault::Sequence { expected: next + 6, found: next + 6 },
-        ),
-        (
-            "acceptance of fewer",
-            |_, _| (),
-            |next| JournalFault::Sequence { expected: next, found: next + 5 },
-        ),
-        (
-            "acceptance of another signer's",
-            |_, _| (),
-            |next| JournalFault::Sequence { expected: next, found: next + 5 },
-        ),
-        (
-            "another signer's",
-            |scene, _| {
-                let signer_id = Id::from_bytes([7; 12]);
-                let (boot_id, version) = (String::new(), String::new());
-                scene.append(Event::Started { signer_id, boot_id, version });
-            },
-            |next| JournalFault::OtherSigner { seq: next },
-        ),
-    ];
-    for (case, spoil, expected) in cases {
+async fn faults_of_single_entries_are_told_apart_and_stop_reconciliation_before_them() {
+    for (case, spoil, expected) in SPOILT {
         let scene = scene().await;
+        let last = scene.reconcile_later().await.unwrap().reconciled_seq;
+        scene.sign().await;
         let next = scene.head().seq + 1;
-        match case {
-            "acceptance of fewer" => {
-                let event = accepted(&scene, next + 3, scene.head().signer_id);
-                scene.api.fake.signer().journal.append_as(next + 5, event);
-            }
-            "acceptance of another signer's" => {
-                let event = accepted(&scene, next + 4, other);
-                scene.api.fake.signer().journal.append_as(next + 5, event);
-            }
-            _ => spoil(&scene, next),
-        }
+        spoil(&mut scene.api.fake.signer().journal, next);
 
         assert_eq!(fault(&scene).await, expected(next), "{case}");
+
+        let reached = scene.known().await.reconciled_seq;
+        assert!((last..next).contains(&reached), "{case}: {reached}");
     }
 }
 
@@ -154,7 +157,7 @@ async fn an_event_that_this_version_does_not_know_is_passed() {
         let journal = &mut scene.api.fake.signer().journal;
         let head = journal.append(Event::TornTailCut { bytes: 1 });
         let entry = journal.entries.last_mut().unwrap();
-        entry.1 = entry.1.replace("torn-tail-cut", "new-in-a-later-version");
+        *entry = entry.replace("torn-tail-cut", "new-in-a-later-version");
         assert_ne!(journal.head(), head);
     }
     scene.sign().await;
@@ -257,14 +260,8 @@ async fn a_gap_whose_acceptance_is_not_there_yet_is_not_passed() {
     let scene = scene().await;
     let before = scene.head();
     {
-        let mut signer = scene.api.fake.signer();
-        let opened = Event::SegmentOpened {
-            signer_id: signer.id(),
-            open_intents: vec![],
-            last_keyring_change: 0,
-            lost_after: None,
-        };
-        signer.journal.append_as(500, opened);
+        let journal = &mut scene.api.fake.signer().journal;
+        journal.append_as(500, opened(journal.signer_id, before.seq));
     }
 
     assert_eq!(scene.reconcile_later().await.unwrap().reconciled_seq, before.seq);

@@ -1,7 +1,7 @@
 //! Records that the journal does not bear out.
 
-use chancery_shared::bytes::Bytes;
-use chancery_shared::wire::journal::Event;
+use chancery_shared::bytes::{Bytes, Fixed};
+use chancery_shared::wire::journal::{Event, Intent};
 
 use super::scene::{Scene, scene, scenes};
 
@@ -36,6 +36,23 @@ async fn a_record_that_its_entry_does_not_bear_out_raises_one_alarm() {
             assert_eq!(again.alarms, 0, "{engine}: {change}");
         }
     }
+}
+
+#[tokio::test]
+async fn an_alarm_is_not_lost_with_a_pass_that_ends_before_it_is_raised() {
+    let scene = scene().await;
+    let seq = two(&scene).await;
+    scene
+        .execute(&format!("UPDATE certificate SET journal_hash = NULL WHERE journal_seq = {seq}"))
+        .await;
+    let next = scene.head().seq + 1;
+    let good = scene.api.fake.signer().journal.entries.clone();
+    scene.api.fake.signer().journal.entries.push(format!("{{\"seq\":{next},}}"));
+    scene.reconcile_later().await.unwrap_err();
+
+    scene.api.fake.signer().journal.entries = good;
+
+    assert_eq!(scene.reconcile_later().await.unwrap().alarms, 1);
 }
 
 #[tokio::test]
@@ -79,16 +96,16 @@ async fn a_signature_without_an_intent_or_without_a_certificate_is_an_alarm_and_
         signature: Bytes(vec![1]),
     };
     scene.append(signed(1));
-    scene.append(Event::Intent(Box::new(chancery_shared::wire::journal::Intent {
+    let no_certificate = Intent {
         operation: "sign-certificate".into(),
         key_id: scene.key.key_id,
         tbs: Bytes(vec![0x30, 0]),
         csr: None,
-        serial_nonce: chancery_shared::bytes::Fixed([0; 40]),
+        serial_nonce: Fixed([0; 40]),
         approval_id: None,
         context: scene.context().to_wire().unwrap(),
-    })));
-    let intent = scene.head().seq;
+    };
+    let intent = scene.append(Event::Intent(Box::new(no_certificate))).seq;
     scene.append(signed(intent));
 
     let report = scene.reconcile_later().await.unwrap();

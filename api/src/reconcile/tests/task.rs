@@ -25,6 +25,9 @@ async fn the_task_reconciles_when_it_starts() {
 async fn the_task_stops_at_once_and_lets_the_next_process_in() {
     let scene = scene().await;
     let reconciler = reconcile::start(scene.api.state.clone());
+    while scene.api.state.store.known_journals().await.unwrap().is_empty() {
+        tokio::task::yield_now().await;
+    }
 
     reconciler.stop().await;
 
@@ -36,7 +39,7 @@ async fn the_task_stops_at_once_and_lets_the_next_process_in() {
 async fn a_broken_journal_makes_the_service_not_ready() {
     let scene = scene().await;
     scene.sign().await;
-    scene.api.fake.signer().journal.entries[0].1.push(' ');
+    scene.api.fake.signer().journal.entries[0].push(' ');
 
     let reconciler = reconcile::start(scene.api.state.clone());
     let not_ready = loop {

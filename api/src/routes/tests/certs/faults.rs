@@ -130,8 +130,7 @@ async fn a_certificate_that_was_signed_and_not_recorded_is_told_with_its_id() {
     assert!(!answer.headers.contains_key("retry-after"));
     assert_eq!(asked.load(Ordering::Relaxed), 1, "it is signed once");
     let message = answer.json()["message"].as_str().unwrap().to_owned();
-    let entries = api.fake.signer().journal.entries.clone();
-    let journal: String = entries.into_iter().map(|(_, entry)| entry).collect();
+    let journal = api.fake.signer().journal.entries.concat();
     let id = journal.rsplit_once("\"certificateId\":\"").unwrap().1;
     assert!(message.contains(&id[..24]), "{message} without {}", &id[..24]);
 }

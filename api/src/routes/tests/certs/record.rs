@@ -98,7 +98,7 @@ async fn the_request_id_goes_from_the_call_to_the_journal() {
     assert_eq!(answer.status, 200, "{}", answer.text);
     let signer = api.fake.signer();
     let entries = signer.journal.entries.iter();
-    let traced = entries.filter(|(_, entry)| {
+    let traced = entries.filter(|entry| {
         let entry: Entry = serde_json::from_str(entry).unwrap();
         matches!(entry.event, Event::Intent(intent) if intent.context.request_id() == Some("r-1"))
     });
