@@ -14,8 +14,9 @@ use crate::store::local_ca::LocalCa;
 /// be taken back now, the row stays, so that it is tried again.
 pub(super) async fn remove(state: &AppState, maker: &Maker, ca: &LocalCa) {
     let removed = async {
-        let row = state.store.local_ca(ca.id).await?;
-        if let Some(key_id) = row.and_then(|row| row.key_id) {
+        // A CA that has got its certificate meanwhile is left alone.
+        let Some(row) = unfinished(state, ca).await? else { return Ok(()) };
+        if let Some(key_id) = row.key_id {
             let reason = "its Local CA was not made".to_owned();
             let change = KeyChange { key_id, reason, context: key_context(maker, ca) };
             match state.signer.disable_key(change.clone()).await {
@@ -23,6 +24,11 @@ pub(super) async fn remove(state: &AppState, maker: &Maker, ca: &LocalCa) {
                 // It is on its way out already, since an earlier try that broke off.
                 Err(SignerError::Refused(no)) if no.code == RefusalCode::KeyState => {}
                 Err(error) => return Err(error.into()),
+            }
+            // Looked at again with the key out of use: destroying can't be taken back.
+            if unfinished(state, ca).await?.is_none() {
+                state.signer.enable_key(change).await?;
+                return Ok(());
             }
             state.signer.destroy_key(change).await?;
         }
@@ -35,6 +41,12 @@ pub(super) async fn remove(state: &AppState, maker: &Maker, ca: &LocalCa) {
         let error = crate::log::Chain(&error).to_string();
         tracing::warn!(local_ca.id = %ca.id, error, "a refused Local CA is removed later");
     }
+}
+
+/// The row as it is now, if the CA still has no certificate.
+async fn unfinished(state: &AppState, ca: &LocalCa) -> Result<Option<LocalCa>, ApiError> {
+    let row = state.store.local_ca(ca.id).await?;
+    Ok(row.filter(|row| row.certificate_id.is_none()))
 }
 
 /// Whether the signer may have done what was asked: then it is finished, not removed.
