@@ -11,7 +11,7 @@ use chancery_shared::wire::algorithm::{KeyAlgorithm, SignatureAlgorithm};
 use chancery_shared::wire::operator::{self, Nothing, Status};
 use chancery_shared::wire::policy::Policy;
 use chancery_shared::wire::v1::{
-    CreateCaKey, KeyRole, Reply, Request, SignOwnCertificate, TokenState,
+    CreateCaKey, KeyRole, Reply, Request, SignCaCertificate, SignOwnCertificate, TokenState,
 };
 use chancery_shared::wire::{Context, Outcome};
 use time::OffsetDateTime;
@@ -203,6 +203,61 @@ impl SignerHome {
         policy: Option<Policy>,
         extensions: &[forge::Extension],
     ) -> anyhow::Result<Ca> {
+        let mut ca = self.create_key(peer, name, key_algorithm, algorithm, policy)?;
+        let now = now();
+        let mut tbs = own_tbs(&ca, now);
+        tbs.extensions.extend_from_slice(extensions);
+        let serial_nonce = peer.fresh_nonce();
+        let tbs = tbs.der(&serial_nonce.0);
+        let request = Request::SignOwnCertificate(SignOwnCertificate {
+            key_id: ca.key_id,
+            tbs: Bytes(tbs.clone()),
+            serial_nonce,
+            context: Context::default(),
+        });
+        ca.certificate = self.signed(peer, &request, &tbs)?;
+        Ok(ca)
+    }
+}
+
+impl SignerHome {
+    /// Makes a CA below `parent` whose key is the signer's too.
+    ///
+    /// # Errors
+    ///
+    /// The signer refused.
+    pub fn create_ca_below(&self, peer: &mut Peer, parent: &Ca, name: &str) -> anyhow::Result<Ca> {
+        let algorithm = SignatureAlgorithm::EcdsaSha256;
+        let mut ca = self.create_key(peer, name, KeyAlgorithm::EcdsaP256, algorithm, None)?;
+        let now = now();
+        let mut tbs = own_tbs(&ca, now);
+        tbs.issuer.clone_from(&parent.subject);
+        tbs.not_after = forge::at(now + time::Duration::days(3_000));
+        let authority =
+            plain(oids::AUTHORITY_KEY_IDENTIFIER, forge::authority(&parent.key_identifier));
+        tbs.extensions.insert(0, authority);
+        let serial_nonce = peer.fresh_nonce();
+        let tbs = tbs.der(&serial_nonce.0);
+        let request = Request::SignCaCertificate(SignCaCertificate {
+            key_id: parent.key_id,
+            tbs: Bytes(tbs.clone()),
+            csr: None,
+            serial_nonce,
+            context: Context::default(),
+        });
+        ca.certificate = self.signed(peer, &request, &tbs)?;
+        Ok(ca)
+    }
+
+    /// A key without a certificate.
+    fn create_key(
+        &self,
+        peer: &mut Peer,
+        name: &str,
+        key_algorithm: KeyAlgorithm,
+        algorithm: SignatureAlgorithm,
+        policy: Option<Policy>,
+    ) -> anyhow::Result<Ca> {
         let created = peer.ask(&Request::CreateCaKey(CreateCaKey {
             token: "SoftHSM2".into(),
             key_algorithm,
@@ -214,30 +269,22 @@ impl SignerHome {
         let Outcome::Done(Reply::KeyCreated(key)) = created.outcome else {
             bail!("{:?}\n{}", created.outcome, self.log());
         };
-        let mut ca = Ca {
+        Ok(Ca {
             key_id: key.key_id,
             subject: common_name(name),
             key_identifier: forge::key_identifier(&bits_of(&key.spki.0)?),
             spki: key.spki.0,
             certificate: Vec::new(),
             algorithm,
+        })
+    }
+
+    fn signed(&self, peer: &mut Peer, request: &Request, tbs: &[u8]) -> anyhow::Result<Vec<u8>> {
+        let answer = peer.ask(request)?;
+        let Outcome::Done(Reply::Signed(signed)) = answer.outcome else {
+            bail!("{:?}\n{}", answer.outcome, self.log());
         };
-        let now = now();
-        let mut tbs = own_tbs(&ca, now);
-        tbs.extensions.extend_from_slice(extensions);
-        let serial_nonce = peer.fresh_nonce();
-        let tbs = tbs.der(&serial_nonce.0);
-        let signed = peer.ask(&Request::SignOwnCertificate(SignOwnCertificate {
-            key_id: ca.key_id,
-            tbs: Bytes(tbs.clone()),
-            serial_nonce,
-            context: Context::default(),
-        }))?;
-        let Outcome::Done(Reply::Signed(signed)) = signed.outcome else {
-            bail!("{:?}\n{}", signed.outcome, self.log());
-        };
-        ca.certificate = chancery_shared::certificate::assemble(&tbs, &signed.signature.0)?;
-        Ok(ca)
+        Ok(chancery_shared::certificate::assemble(tbs, &signed.signature.0)?)
     }
 }
 

@@ -135,6 +135,69 @@ fn only_a_disabled_key_is_destroyed_and_a_destroyed_one_never_comes_back() -> an
 }
 
 #[test]
+fn a_ca_with_cas_below_it_is_destroyed_only_by_the_operator_also_when_those_are_disabled()
+-> anyhow::Result<()> {
+    let (home, mut peer, root) = started(&[])?;
+    let below = home.create_ca_below(&mut peer, &root, "Below CA")?;
+    state(&mut peer, &Request::DisableKey(change(&below)))?;
+    state(&mut peer, &Request::DisableKey(change(&root)))?;
+
+    let approval_id = parked(&mut peer, &Request::DestroyKey(change(&root)))?;
+
+    assert_eq!(fate(&mut peer, approval_id)?, ApprovalStatus::Waiting);
+    assert_eq!(state(&mut peer, &Request::DestroyKey(change(&below)))?, KeyState::Destroyed);
+    assert_eq!(state(&mut peer, &Request::DestroyKey(change(&root)))?, KeyState::Destroyed);
+    Ok(())
+}
+
+#[test]
+fn a_key_that_is_destroyed_while_it_is_disabled_is_destroyed_with_approval_where_it_is_needed()
+-> anyhow::Result<()> {
+    let approve = ("destroy = \"allow\"", "destroy = \"approve\"");
+    let (home, _peer, ca) = started(&[approve])?;
+    // Whichever comes first: destroying a live key is refused, destroying a disabled one waits.
+    for _ in 0..20 {
+        let socket = home.socket();
+        let (disable, destroy) = (change(&ca), change(&ca));
+        let ask = |request: Request| {
+            let socket = socket.clone();
+            std::thread::spawn(move || Peer::connect(&socket)?.0.ask(&request))
+        };
+        let answers = [ask(Request::DestroyKey(destroy)), ask(Request::DisableKey(disable))];
+        for answer in answers {
+            let outcome = answer.join().map_err(|_| anyhow::anyhow!("a thread failed"))??.outcome;
+            let destroyed = Reply::KeyChanged(KeyChanged { state: KeyState::Destroyed });
+            assert!(!matches!(&outcome, Outcome::Done(reply) if *reply == destroyed));
+        }
+        let (mut peer, _) = Peer::connect(&home.socket())?;
+        assert_eq!(state(&mut peer, &Request::EnableKey(change(&ca)))?, KeyState::Live);
+    }
+    Ok(())
+}
+
+#[test]
+fn a_ca_certificate_that_could_not_be_read_again_is_not_signed() -> anyhow::Result<()> {
+    let mut home = SignerHome::create(&[])?;
+    home.start()?;
+    let (mut peer, _) = Peer::connect(&home.socket())?;
+    let oid = chancery_tests::forge::der::oid("1.3.6.1.4.1.99999.7");
+    let mapping = sequence(&[sequence(&[oid.clone(), oid])]);
+
+    let refused = home.create_ca_with(
+        &mut peer,
+        "Mapped Root",
+        KeyAlgorithm::EcdsaP256,
+        SignatureAlgorithm::EcdsaSha256,
+        None,
+        &[critical("2.5.29.33", mapping)],
+    );
+
+    let told = refused.err().map(|error| format!("{error:#}")).unwrap_or_default();
+    assert!(told.contains("extensions.content"), "{told}");
+    Ok(())
+}
+
+#[test]
 fn a_key_has_a_policy_within_the_ceiling_and_the_token_a_limit() -> anyhow::Result<()> {
     let (_home, mut peer, _ca) = started(&[("max_keys = 100", "max_keys = 2")])?;
     let create = |policy: Option<Policy>, signature_algorithm| {

@@ -2,6 +2,7 @@
 
 use chancery_shared::wire::policy::CertifyCas;
 
+use super::ca_certificate::not_understood;
 use super::certificate::{check_algorithm, check_issuer};
 use super::extensions::{self, Subject};
 use super::key_usage::{self, KeyUsage};
@@ -57,7 +58,7 @@ pub fn check_own_certificate(
     let names = check_ca_names(&tbs, key)?;
 
     // 12. and 13. Extensions and the profile's finer rules.
-    extensions::check(&tbs, key.policy, Subject::Ca)?;
+    check_extensions(&tbs, key)?;
     lint::check_ca(&tbs, &names, public_key.kind, usages.key_usage)?;
 
     Ok(CheckedTbs::after_all_checks("sign-own-certificate", key, &draft, &tbs, serial_number))
@@ -119,7 +120,7 @@ pub fn check_ca_certificate(
     issuer.check_names(&names)?;
 
     // 12. and 13. Extensions (its own name constraints among them) and the finer rules.
-    extensions::check(&tbs, key.policy, Subject::Ca)?;
+    check_extensions(&tbs, key)?;
     lint::check_ca(&tbs, &names, public_key.kind, usages.key_usage)?;
 
     Ok(CheckedTbs::after_all_checks("sign-ca-certificate", key, &draft, &tbs, serial_number))
@@ -174,6 +175,12 @@ fn check_path_length(
         }
         _ => Ok(()),
     }
+}
+
+/// What is signed here must also be readable as the CA certificate that it becomes.
+fn check_extensions(tbs: &Tbs<'_>, key: &IssuingKey<'_>) -> Result<(), PolicyViolation> {
+    extensions::check(tbs, key.policy, Subject::Ca)?;
+    not_understood(tbs).map_or(Ok(()), |oid| Err(PolicyViolation::ExtensionContent(oid)))
 }
 
 fn check_ca_names(tbs: &Tbs<'_>, key: &IssuingKey<'_>) -> Result<Names, PolicyViolation> {

@@ -30,6 +30,12 @@ const UNDERSTOOD: [ObjectIdentifier; 8] = [
     ID_CE_SUBJECT_ALT_NAME,
 ];
 
+/// A critical extension that would keep the certificate from being read as a CA's.
+pub(super) fn not_understood(tbs: &Tbs<'_>) -> Option<ObjectIdentifier> {
+    let critical = tbs.extensions.iter().find(|e| e.critical && !UNDERSTOOD.contains(&e.oid));
+    critical.map(|extension| extension.oid)
+}
+
 /// A CA certificate, read once.
 #[derive(Clone, Debug)]
 pub struct CaCertificate {
@@ -55,9 +61,8 @@ impl CaCertificate {
     pub fn from_der(der: &[u8]) -> Result<Self, PolicyViolation> {
         let tbs =
             Tbs::read(Signed::read(der)?.tbs).map_err(|_| PolicyViolation::CertificateMalformed)?;
-        let critical = tbs.extensions.iter().find(|e| e.critical && !UNDERSTOOD.contains(&e.oid));
-        if let Some(extension) = critical {
-            return Err(PolicyViolation::ChainCriticalExtension(extension.oid));
+        if let Some(oid) = not_understood(&tbs) {
+            return Err(PolicyViolation::ChainCriticalExtension(oid));
         }
         let constraints = key_usage::basic_constraints(&tbs)?.filter(|constraints| constraints.ca);
         let constraints = constraints.ok_or(PolicyViolation::ChainNotACa)?;

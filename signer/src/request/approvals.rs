@@ -122,8 +122,8 @@ async fn carry_out(signer: &Signer, parked: ParkedRequest) -> Result<Option<Byte
         Request::InstallCaCertificate(install) => {
             ca_certificate::install_approved(signer, install, parked_at).await.map(|()| None)
         }
-        Request::EnableKey(change) => keys::enable_now(signer, change).await.map(|_| None),
-        Request::DestroyKey(change) => keys::destroy_now(signer, change).await.map(|_| None),
+        Request::EnableKey(change) => keys::enable_approved(signer, change).await.map(|()| None),
+        Request::DestroyKey(change) => keys::destroy_approved(signer, change).await.map(|()| None),
         _ => Err(ApprovalError::Unknown.into()),
     }
 }

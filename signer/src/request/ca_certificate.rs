@@ -93,7 +93,8 @@ async fn decide(
     let checked = sign::check(signer, &ready, &ask, nonce, judged_at)?;
 
     let certified = signer.keyring.key_of(checked.spki());
-    let has_certificate = certified.as_ref().is_some_and(|key| key.ca_certificate().is_some());
+    // One that can't be read counts too: it was signed and may be in use.
+    let has_certificate = certified.as_ref().is_some_and(|key| !key.ca_chain().is_empty());
     if let (Leave::Policy, Some(why)) = (leave, needs_approval(signer, ask.kind, has_certificate)?)
     {
         let parking = Parking { request, key_id: ask.key_id, context: ask.context, why };
@@ -121,11 +122,9 @@ fn needs_approval(
     kind: Kind,
     has_certificate: bool,
 ) -> Result<Option<&'static str>, RequestError> {
-    if has_certificate {
-        return Ok(Some("the certified key has a CA certificate already"));
-    }
     match (kind, signer.config.ca_certificates) {
         (Kind::SubordinateCa, CaCertificates::Deny) => Err(RequestError::CaCertificatesDenied),
+        _ if has_certificate => Ok(Some("the certified key has a CA certificate already")),
         (Kind::SubordinateCa, CaCertificates::Approve) => {
             Ok(Some("ca_certificates = approve: the operator decides on each CA"))
         }
@@ -162,7 +161,7 @@ pub(super) async fn install(signer: &Signer, request: v1::InstallCaCertificate) 
         return Err(RequestError::KeyState { is: key.life, needed: "live" });
     }
     policy::check_chain(key.spki(), &request.chain, &signer.config.anchors, now)?;
-    if key.ca_certificate().is_some() {
+    if !key.ca_chain().is_empty() {
         let why = "the key has a CA certificate already";
         let (key_id, context) = (request.key_id, request.context.clone());
         let request = Request::InstallCaCertificate(request);

@@ -9,11 +9,13 @@ use chancery_shared::wire::v1::{
     self, CreateCaKey, KeyChange, KeyChanged, KeyCreated, KeyState, Pending, Reply, Request,
 };
 use chancery_shared::wire::{JournalHead, MAX_CONTEXT};
+use time::OffsetDateTime;
 
 use super::Answer;
 use super::approvals::{self, Parking};
 use crate::config::KeyChangeRule;
 use crate::keyring::{Change, KeyRecord, Life};
+use crate::policy::CaCertificate;
 use crate::random;
 use crate::refusal::RequestError;
 use crate::signer::Signer;
@@ -97,23 +99,33 @@ pub(super) async fn disable(signer: &Signer, request: KeyChange) -> Answer {
 
 /// `enable-key`: at once or with approval, as the setting `enable` has it.
 pub(super) async fn enable(signer: &Signer, request: KeyChange) -> Answer {
+    // One change for the decision and the deed: no other request comes between.
     let change = begin(signer, &request).await?;
-    let key = signer.keyring.key(request.key_id).ok_or(RequestError::UnknownKey)?;
-    if key.life == Life::Disabled && signer.config.enable == KeyChangeRule::Approve {
+    let now = signer.may_sign()?;
+    if life(signer, request.key_id)? == Life::Disabled
+        && signer.config.enable == KeyChangeRule::Approve
+    {
         let why = "enable = approve: the operator decides on each";
-        return park(signer, request, Request::EnableKey, why).await;
+        return park(signer, request, Request::EnableKey, why, now).await;
     }
-    drop(change);
-    let head = enable_now(signer, request).await?;
+    let head = enable_now(signer, &change, request).await?;
     Ok((Reply::KeyChanged(KeyChanged { state: KeyState::Live }), head))
 }
 
-/// Enables a key that may be.
-pub(super) async fn enable_now(
+/// Enables a key that the operator lets be enabled.
+pub(super) async fn enable_approved(
     signer: &Signer,
     request: KeyChange,
-) -> Result<Option<JournalHead>, RequestError> {
+) -> Result<(), RequestError> {
     let change = begin(signer, &request).await?;
+    enable_now(signer, &change, request).await.map(drop)
+}
+
+async fn enable_now(
+    signer: &Signer,
+    change: &Change<'_>,
+    request: KeyChange,
+) -> Result<Option<JournalHead>, RequestError> {
     // A keyring that may be behind must give no key its power back.
     signer.may_sign()?;
     match life(signer, request.key_id)? {
@@ -126,34 +138,44 @@ pub(super) async fn enable_now(
     }
 }
 
-/// `destroy-key`: at once or with approval, as the setting `destroy` has it; a CA with live CAs
-/// below it always needs approval.
+/// `destroy-key`: at once or with approval, as the setting `destroy` has it; a CA with CAs below
+/// it always needs approval.
 pub(super) async fn destroy(signer: &Signer, request: KeyChange) -> Answer {
+    // One change for the decision and the deed: no other request comes between.
     let change = begin(signer, &request).await?;
+    let now = signer.may_sign()?;
     let key = signer.keyring.key(request.key_id).ok_or(RequestError::UnknownKey)?;
     if key.life == Life::Disabled {
-        if has_live_cas_below(signer, &key) {
-            let why = "live CAs below it would lose their issuer";
-            return park(signer, request, Request::DestroyKey, why).await;
+        if has_cas_below(signer, &key) {
+            let why = "CAs below it would lose their issuer";
+            return park(signer, request, Request::DestroyKey, why, now).await;
         }
         if signer.config.destroy == KeyChangeRule::Approve {
             let why = "destroy = approve: the operator decides on each";
-            return park(signer, request, Request::DestroyKey, why).await;
+            return park(signer, request, Request::DestroyKey, why, now).await;
         }
     }
-    drop(change);
-    let head = destroy_now(signer, request).await?;
+    let head = destroy_now(signer, &change, request).await?;
     Ok((Reply::KeyChanged(KeyChanged { state: KeyState::Destroyed }), head))
 }
 
-/// Destroys a key that may be. From the first entry on it can't come back, even if the token is
-/// away: then the next try goes on from there.
-pub(super) async fn destroy_now(
+/// Destroys a key that the operator lets be destroyed.
+pub(super) async fn destroy_approved(
     signer: &Signer,
+    request: KeyChange,
+) -> Result<(), RequestError> {
+    let change = begin(signer, &request).await?;
+    destroy_now(signer, &change, request).await.map(drop)
+}
+
+/// From the first entry on the key can't come back, even if the token is away: then the next try
+/// goes on from there.
+async fn destroy_now(
+    signer: &Signer,
+    change: &Change<'_>,
     request: KeyChange,
 ) -> Result<Option<JournalHead>, RequestError> {
     let key_id = request.key_id;
-    let change = begin(signer, &request).await?;
     // What an old copy of the keyring calls disabled may be a live CA's key.
     signer.may_sign()?;
     match life(signer, key_id)? {
@@ -163,11 +185,13 @@ pub(super) async fn destroy_now(
             spend_change(signer, "destroy-key")?;
             let key = signer.keyring.key(key_id).ok_or(RequestError::UnknownKey)?;
             signer.ready_token(&key.token)?;
+            // No signature of the key is journaled after this entry.
+            signer.keyring.wait_for_uses(key_id).await;
             change.make(Event::KeyDestroying(event(request))).await?;
         }
         is => return Err(RequestError::KeyState { is, needed: "disabled" }),
     }
-    finish_destroying(signer, &change, key_id).await.map(Some)
+    finish_destroying(signer, change, key_id).await.map(Some)
 }
 
 /// Removes the private key of a key that is `Destroying` from the token.
@@ -215,17 +239,22 @@ async fn park(
     change: KeyChange,
     request: impl FnOnce(v1::KeyChange) -> Request,
     why: &'static str,
+    now: OffsetDateTime,
 ) -> Answer {
     let (key_id, context) = (change.key_id, change.context.clone());
     let parking = Parking { request: request(change), key_id, context, why };
-    let (approval_id, head) = approvals::park(signer, parking, signer.clock.now()).await?;
+    let (approval_id, head) = approvals::park(signer, parking, now).await?;
     Ok((Reply::Pending(Pending { approval_id }), Some(head)))
 }
 
-/// The chain of each CA below it leads over this CA's certificate.
-fn has_live_cas_below(signer: &Signer, key: &Arc<KeyRecord>) -> bool {
-    let Some(own) = key.ca_chain().first() else { return false };
+/// Whether a CA of this signer that is not destroyed has this key above it, by whichever of its
+/// certificates. A disabled one counts: it may be enabled again.
+fn has_cas_below(signer: &Signer, key: &Arc<KeyRecord>) -> bool {
+    let is_this_key = |der: &Bytes| {
+        CaCertificate::from_der(der.as_slice()).is_ok_and(|above| above.spki() == key.spki())
+    };
     signer.keyring.keys().iter().any(|other| {
-        other.key_id != key.key_id && other.life == Life::Live && other.ca_chain().contains(own)
+        let is_gone = matches!(other.life, Life::Destroying | Life::Destroyed);
+        other.key_id != key.key_id && !is_gone && other.ca_chain().iter().any(is_this_key)
     })
 }
