@@ -129,7 +129,12 @@ async fn accept_journal(signer: &Signer, uid: u32) -> Result<(), RequestError> {
     let Some(missing) = signer.missing_head() else { return Ok(()) };
     let event = Event::JournalAccepted { missing, operator_uid: uid };
     signer.keyring.change().await.make(event).await?;
-    *signer.missing.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    let mut lacking = signer.missing.lock().unwrap_or_else(PoisonError::into_inner);
+    // A higher one that was named meanwhile is not what the operator accepted.
+    if *lacking == Some(missing) {
+        *lacking = None;
+    }
+    drop(lacking);
     tracing::warn!(uid, seq = missing.seq, "the operator accepted a journal with a gap");
     Ok(())
 }

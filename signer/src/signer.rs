@@ -53,6 +53,9 @@ pub struct Signer {
     pub refusals: Refusals,
     /// Set once `started` is in the journal.
     pub(crate) is_started: AtomicBool,
+    /// Set once the API has named a head that this journal has, or where the journal is new: until
+    /// then an old copy of it may call a CA's live key pending.
+    pub(crate) is_vouched_for: AtomicBool,
     /// A head that was seen before and is not in the journal.
     pub(crate) missing: Mutex<Option<JournalHead>>,
     /// Intents whose end could not be journaled yet.
@@ -96,7 +99,9 @@ impl Signer {
         if known.signer_id != self.journal.signer_id() || self.keyring.is_accepted(&known) {
             return Ok(());
         }
-        if !self.journal.accounts_for(&known)? {
+        if self.journal.accounts_for(&known)? {
+            self.is_vouched_for.store(true, Ordering::Release);
+        } else {
             let mut missing = self.missing.lock().unwrap_or_else(PoisonError::into_inner);
             // The highest one is the one to be accepted: it covers those below.
             if missing.is_none_or(|other| other.seq < known.seq) {

@@ -16,7 +16,7 @@ use chancery_shared::frame::{self, FrameError};
 use serde::Serialize;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{UnixListener, UnixStream};
-use tokio::sync::{Semaphore, mpsc, watch};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
 use tokio::task::{JoinHandle, JoinSet};
 
 use crate::admission::{AdmittedUid, admit};
@@ -138,12 +138,14 @@ async fn connection<S: Service>(
             frame = next_frame(&mut incoming) => frame,
             _ = stop.wait_for(|stop| *stop) => None,
             _ = is_broken.wait_for(|broken| *broken) => None,
+            // Nobody would get the reply.
+            () = replies.closed() => None,
         };
         let Some(frame) = frame else { break };
         let (service, connection) = (service.clone(), Arc::clone(&connection));
         let (replies, broken) = (replies.clone(), broken.clone());
         tokio::spawn(async move {
-            let (reply, goes_on) = serve_in_time(service, connection, frame).await;
+            let (reply, goes_on) = serve_in_time(service, connection, frame, permit).await;
             match serde_json::to_vec(&reply) {
                 // A peer that is gone gets no reply; what was done stands in the journal.
                 Ok(reply) => drop(replies.send(reply).await),
@@ -152,7 +154,6 @@ async fn connection<S: Service>(
             if !goes_on {
                 broken.send_replace(true);
             }
-            drop(permit);
         });
     }
     drop(replies);
@@ -166,11 +167,17 @@ async fn serve_in_time<S: Service>(
     service: S,
     connection: Arc<S::Connection>,
     frame: Vec<u8>,
+    permit: OwnedSemaphorePermit,
 ) -> (S::Reply, bool) {
     let frame = Arc::new(frame);
     let served = {
         let (service, frame) = (service.clone(), Arc::clone(&frame));
-        tokio::spawn(async move { service.serve(connection, frame).await })
+        tokio::spawn(async move {
+            let served = service.serve(connection, frame).await;
+            // Not before: what goes on after its deadline still counts as in flight.
+            drop(permit);
+            served
+        })
     };
     match tokio::time::timeout(REQUEST_DEADLINE, served).await {
         Ok(Ok(reply)) => reply,

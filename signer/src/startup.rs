@@ -87,6 +87,7 @@ pub fn start(
         boot_id: hex::encode(random::bytes::<8>()),
         refusals: Refusals::default(),
         is_started: AtomicBool::new(false),
+        is_vouched_for: AtomicBool::new(recovered.is_new),
         missing: Mutex::new(missing),
         unclosed: Mutex::default(),
         config,
@@ -121,6 +122,7 @@ fn signature_of(
 /// written, closes what a crash left open, cleans up pending keys, finishes destructions.
 pub async fn chores(signer: Arc<Signer>, recovered: Recovered, mut stop: watch::Receiver<bool>) {
     let mut swept: Vec<&str> = Vec::new();
+    let mut steps = StartSteps::default();
     while !*stop.borrow() {
         if signer.is_started.load(Ordering::Acquire) {
             signer.close_abandoned().await;
@@ -129,13 +131,15 @@ pub async fn chores(signer: Arc<Signer>, recovered: Recovered, mut stop: watch::
                 if token.state() != TokenState::Ok || signer.missing_head().is_some() {
                     continue;
                 }
-                if !swept.contains(&name.as_str()) && sweep(&signer, name, token).await {
+                let may_sweep = signer.is_vouched_for.load(Ordering::Acquire);
+                if may_sweep && !swept.contains(&name.as_str()) && sweep(&signer, name, token).await
+                {
                     swept.push(name);
                 }
                 finish_destructions(&signer, name).await;
             }
         } else {
-            match journal_start(&signer, &recovered).await {
+            match journal_start(&signer, &recovered, &mut steps).await {
                 Ok(()) => signer.is_started.store(true, Ordering::Release),
                 Err(error) => tracing::error!(%error, "the start can't be journaled yet"),
             }
@@ -145,26 +149,49 @@ pub async fn chores(signer: Arc<Signer>, recovered: Recovered, mut stop: watch::
     }
 }
 
-async fn journal_start(signer: &Signer, recovered: &Recovered) -> Result<(), JournalError> {
-    if recovered.torn_bytes > 0 {
+/// What of the start is in the journal already, where the disk was full in between.
+#[derive(Debug, Default)]
+struct StartSteps {
+    tear: bool,
+    started: bool,
+}
+
+async fn journal_start(
+    signer: &Signer,
+    recovered: &Recovered,
+    steps: &mut StartSteps,
+) -> Result<(), JournalError> {
+    if recovered.torn_bytes > 0 && !steps.tear {
         tracing::warn!(bytes = recovered.torn_bytes, "a torn record at the journal's end was cut");
         signer.journal.append(Event::TornTailCut { bytes: recovered.torn_bytes }).await?;
+        steps.tear = true;
     }
     let started = Event::Started {
         signer_id: signer.journal.signer_id(),
         boot_id: signer.boot_id.clone(),
         version: env!("CARGO_PKG_VERSION").into(),
     };
-    signer.journal.append(started).await?;
+    if !steps.started {
+        signer.journal.append(started).await?;
+        steps.started = true;
+    }
     for intent in &recovered.open_intents {
         let reason = "the signer stopped before it was signed".to_owned();
-        signer.journal.append(Event::Abandoned { intent: *intent, reason }).await?;
+        match signer.journal.append(Event::Abandoned { intent: *intent, reason }).await {
+            // Closed by an earlier try.
+            Ok(_) | Err(JournalError::NotOpen { .. }) => {}
+            Err(error) => return Err(error),
+        }
     }
     Ok(())
 }
 
 async fn sweep(signer: &Signer, name: &str, token: &Token) -> bool {
     let change = signer.keyring.change().await;
+    // Looked at again with everyone else kept out.
+    if signer.missing_head().is_some() {
+        return false;
+    }
     let on_it = signer.keyring.keys().into_iter().filter(|key| key.token == name);
     let (pending, known): (Vec<_>, Vec<_>) = on_it.partition(|key| key.life == Life::Pending);
     let pending: Vec<_> = pending.iter().map(|key| key.key_id).collect();
@@ -212,6 +239,7 @@ async fn finish_destructions(signer: &Signer, token: &str) {
             // A request may have finished it while this waited for its turn.
             let life = signer.keyring.key(key.key_id).map(|key| key.life);
             if life == Some(Life::Destroying)
+                && signer.missing_head().is_none()
                 && let Err(error) = request::finish_destroying(signer, &change, key.key_id).await
             {
                 tracing::warn!(key_id = %key.key_id, %error, "a key is still to be destroyed");
