@@ -16,7 +16,7 @@ use crate::budget::Budget;
 use crate::clock::Clock;
 use crate::clock_guard::ClockGuard;
 use crate::config::Config;
-use crate::journal::{Journal, JournalError};
+use crate::journal::{Journal, JournalError, SignedCa};
 use crate::keyring::Keyring;
 use crate::refusal::RequestError;
 use crate::token::{Token, TokenError};
@@ -58,6 +58,8 @@ pub struct Signer {
     pub(crate) is_vouched_for: AtomicBool,
     /// A head that was seen before and is not in the journal.
     pub(crate) missing: Mutex<Option<JournalHead>>,
+    /// CA certificates that are signed and could not be installed yet, oldest first.
+    pub(crate) uninstalled: Mutex<Vec<SignedCa>>,
     /// Intents whose end could not be journaled yet.
     pub(crate) unclosed: Mutex<Vec<(u64, String)>>,
 }

@@ -90,6 +90,7 @@ pub fn start(
         is_vouched_for: AtomicBool::new(recovered.is_new),
         missing: Mutex::new(missing),
         unclosed: Mutex::default(),
+        uninstalled: Mutex::new(recovered.uninstalled.clone()),
         config,
         clock,
         journal,
@@ -126,6 +127,7 @@ pub async fn chores(signer: Arc<Signer>, recovered: Recovered, mut stop: watch::
     while !*stop.borrow() {
         if signer.is_started.load(Ordering::Acquire) {
             signer.close_abandoned().await;
+            request::finish_installations(&signer).await;
             for (name, token) in &signer.tokens {
                 // What an older journal calls pending or destroying may be a CA's live key.
                 if token.state() != TokenState::Ok || signer.missing_head().is_some() {

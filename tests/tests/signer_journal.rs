@@ -12,6 +12,9 @@ use chancery_shared::wire::{Context, JournalHead, Outcome, RefusalCode};
 use chancery_tests::peer::Peer;
 use chancery_tests::signer_home::SignerHome;
 
+/// Length and checksum before each entry.
+const RECORD_HEADER: usize = 8;
+
 fn with_a_ca() -> anyhow::Result<(SignerHome, JournalHead)> {
     let mut home = SignerHome::create(&[])?;
     home.start()?;
@@ -181,6 +184,34 @@ fn the_api_reads_every_entry_as_stored_in_order() -> anyhow::Result<()> {
 
     assert!(seqs.len() as u64 >= hello.journal_head.seq);
     assert!(seqs.iter().copied().eq(1..=seqs.len() as u64));
+    Ok(())
+}
+
+#[test]
+fn a_ca_certificate_that_was_signed_and_not_installed_is_installed_at_the_next_start()
+-> anyhow::Result<()> {
+    let (mut home, _) = with_a_ca()?;
+    // A crash just before the last entry, which is the installation, and before the keyring file.
+    fs::remove_file(home.path().join("signer/keyring.json"))?;
+    let segment = last_segment(&home)?;
+    let whole = fs::read(&segment)?;
+    let last = whole.windows(7).rposition(|window| window == b"{\"seq\":");
+    let last = last.ok_or_else(|| anyhow::anyhow!("no entry"))?;
+    assert!(String::from_utf8_lossy(&whole[last..]).contains("ca-certificate-installed"));
+    fs::write(&segment, &whole[..last - RECORD_HEADER])?;
+
+    home.start()?;
+
+    let is_certified = |status: &operator::Status| {
+        !status.keys.is_empty() && status.keys.iter().all(|key| key.has_ca_certificate)
+    };
+    home.wait_for("the installation", is_certified)?;
+    home.stop()?;
+    let text = fs::read(&segment)?;
+    let installed = String::from_utf8_lossy(&text).matches("ca-certificate-installed").count();
+    assert_eq!(installed, 1, "it is installed once");
+    home.start()?;
+    home.wait_for("the installation", is_certified)?;
     Ok(())
 }
 

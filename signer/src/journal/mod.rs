@@ -59,6 +59,6 @@ pub use handle::{Journal, Options};
 pub use published::{JournalCounters, JournalState};
 pub use record::MAX_ENTRY;
 pub use recorded::RecordedTbs;
-pub use recover::{Recovered, SignedApproval};
+pub use recover::{Recovered, SignedApproval, SignedCa};
 pub use verify::{Verified, verify};
 pub use walk::TornTail;

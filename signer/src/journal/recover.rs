@@ -5,7 +5,7 @@ use std::path::Path;
 
 use chancery_shared::bytes::Bytes;
 use chancery_shared::id::{ApprovalId, SignerId};
-use chancery_shared::wire::journal::{Entry, Event};
+use chancery_shared::wire::journal::{Entry, Event, Intent};
 use time::OffsetDateTime;
 
 use super::index::{Index, Place};
@@ -29,6 +29,9 @@ pub struct Recovered {
     /// Approved requests whose intent and signature are both in the last segment; of others,
     /// [`signature_of`](super::signature_of()) knows.
     pub signed_approvals: Vec<SignedApproval>,
+    /// CA certificates of the last segment that were signed and not installed after it, oldest
+    /// first. Most are of keys outside this signer; of its own, the start finishes the install.
+    pub uninstalled: Vec<SignedCa>,
     /// Bytes of a torn group that were cut off; 0 for none.
     pub torn_bytes: u64,
     /// Time of the last entry.
@@ -44,6 +47,15 @@ pub struct SignedApproval {
     pub approval_id: ApprovalId,
     /// The intent's entry.
     pub intent: u64,
+    /// Content of the BIT STRING.
+    pub signature: Bytes,
+}
+
+/// A CA certificate that has its signature.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SignedCa {
+    /// What was asked for.
+    pub intent: Intent,
     /// Content of the BIT STRING.
     pub signature: Bytes,
 }
@@ -173,6 +185,7 @@ fn cut(folder: &Folder, path: &Path, segment: u64, length: u64) -> Result<(), Re
 struct Summary {
     recovered: Recovered,
     approvals: BTreeMap<u64, ApprovalId>,
+    ca_intents: BTreeMap<u64, Intent>,
 }
 
 impl Summary {
@@ -182,6 +195,9 @@ impl Summary {
             Event::Intent(intent) => {
                 let approval = intent.approval_id.map(|approval| (entry.seq, approval));
                 self.approvals.extend(approval);
+                if intent.operation != "sign-certificate" {
+                    self.ca_intents.insert(entry.seq, Intent::clone(intent));
+                }
             }
             Event::Signed { intent, signature, .. } => {
                 if let Some(approval_id) = self.approvals.remove(intent) {
@@ -189,9 +205,31 @@ impl Summary {
                     let signed = SignedApproval { approval_id, intent: *intent, signature };
                     self.recovered.signed_approvals.push(signed);
                 }
+                if let Some(intent) = self.ca_intents.remove(intent) {
+                    let signature = signature.clone();
+                    self.recovered.uninstalled.push(SignedCa { intent, signature });
+                }
+            }
+            Event::Abandoned { intent, .. } => {
+                self.ca_intents.remove(intent);
+            }
+            Event::CaCertificateInstalled { chain, .. } => {
+                // The certificate begins with the very bytes that were signed.
+                let is_in = |ca: &SignedCa| {
+                    let tbs = ca.intent.tbs.as_slice();
+                    chain.first().is_some_and(|own| holds(own.as_slice(), tbs))
+                };
+                self.recovered.uninstalled.retain(|ca| !is_in(ca));
+                self.recovered.keyring_changes.push(entry);
             }
             event if changes_keyring(event) => self.recovered.keyring_changes.push(entry),
             _ => {}
         }
     }
+}
+
+/// Whether the DER of a certificate has that TBS: it stands at once behind the outer header, which
+/// has 2 to 4 bytes.
+fn holds(certificate: &[u8], tbs: &[u8]) -> bool {
+    (2..=4).any(|header| certificate.get(header..).is_some_and(|rest| rest.starts_with(tbs)))
 }

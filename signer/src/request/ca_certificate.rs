@@ -1,16 +1,19 @@
 //! CA certificates: a key's own, one below it, and one that came from outside.
 
+use std::sync::PoisonError;
+
 use chancery_shared::bytes::Bytes;
 use chancery_shared::certificate;
-use chancery_shared::wire::journal::Event;
+use chancery_shared::wire::JournalHead;
+use chancery_shared::wire::journal::{Event, Intent};
 use chancery_shared::wire::v1::{self, KeyChanged, KeyState, Pending, Reply, Request, Signed};
-use chancery_shared::wire::{Context, JournalHead};
 use time::OffsetDateTime;
 
 use super::Answer;
 use super::approvals::{self, Parking};
 use super::sign::{self, Ask, Kind, Leave};
 use crate::config::CaCertificates;
+use crate::journal::SignedCa;
 use crate::keyring::{Change, Life};
 use crate::policy::{self, ClaimedNonce, ConnectionSerials};
 use crate::refusal::RequestError;
@@ -92,6 +95,8 @@ async fn decide(
     };
     let checked = sign::check(signer, &ready, &ask, nonce, judged_at)?;
 
+    // One whose installation was cut off counts before anything else is decided.
+    install_signed(signer, &change).await?;
     let certified = signer.keyring.key_of(checked.spki());
     // One that can't be read counts too: it was signed and may be in use.
     let has_certificate = certified.as_ref().is_some_and(|key| !key.ca_chain().is_empty());
@@ -102,19 +107,32 @@ async fn decide(
         return Ok((Reply::Pending(Pending { approval_id }), head));
     }
 
-    let tbs = ask.tbs.clone();
-    let issuer_chain = match ask.kind {
-        Kind::SubordinateCa => ready.record().ca_chain().to_vec(),
-        Kind::OwnCa | Kind::EndEntity => Vec::new(),
-    };
+    let (intent_of, key_of_issuer) = (ask.kind.operation(), ask.key_id);
+    let serial_nonce = checked.nonce();
     let (signature, head) =
         sign::carry_out(signer, ready, checked, ask.context.clone(), leave).await?;
-    let Some(key) = certified.filter(|key| key.life != Life::Destroyed) else {
-        return Ok((Reply::Signed(Signed { signature }), head));
+    let made = SignedCa {
+        intent: Intent {
+            operation: intent_of.into(),
+            key_id: key_of_issuer,
+            tbs: ask.tbs,
+            csr: ask.csr,
+            serial_nonce,
+            approval_id: None,
+            context: ask.context,
+        },
+        signature: signature.clone(),
     };
-    let installed = Installation { key_id: key.key_id, issuer_chain, context: ask.context };
-    let head = install_signed(&change, installed, &tbs, &signature).await?;
-    Ok((Reply::Signed(Signed { signature }), head))
+    signer.uninstalled.lock().unwrap_or_else(PoisonError::into_inner).push(made);
+    // The signature stands in the journal: it is answered even where the install has to wait.
+    let installed = match install_signed(signer, &change).await {
+        Ok(installed) => installed,
+        Err(error) => {
+            tracing::error!(error = &error as &dyn std::error::Error, "a CA is installed later");
+            None
+        }
+    };
+    Ok((Reply::Signed(Signed { signature }), installed.unwrap_or(head)))
 }
 
 fn needs_approval(
@@ -132,23 +150,54 @@ fn needs_approval(
     }
 }
 
-struct Installation {
-    key_id: chancery_shared::id::KeyId,
-    issuer_chain: Vec<Bytes>,
-    context: Context,
+/// Installs the CA certificates that were signed for this signer's own keys and are not installed
+/// yet, oldest first. Answers the journal's head after the last.
+async fn install_signed(
+    signer: &Signer,
+    change: &Change<'_>,
+) -> Result<Option<JournalHead>, RequestError> {
+    let waiting = || signer.uninstalled.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut head = None;
+    loop {
+        let Some(next) = waiting().first().cloned() else { return Ok(head) };
+        if let Some(event) = installation(signer, &next) {
+            head = Some(change.make(event).await?);
+        }
+        waiting().remove(0);
+    }
 }
 
-async fn install_signed(
-    change: &Change<'_>,
-    installation: Installation,
-    tbs: &Bytes,
-    signature: &Bytes,
-) -> Result<JournalHead, RequestError> {
-    let Installation { key_id, issuer_chain, context } = installation;
-    let own = certificate::assemble(tbs.as_slice(), signature.as_slice())
-        .map_err(policy::PolicyViolation::NotDer)?;
-    let chain = std::iter::once(Bytes(own)).chain(issuer_chain).collect();
-    Ok(change.make(Event::CaCertificateInstalled { key_id, chain, context }).await?)
+/// What installs it; `None` where the certified key is outside this signer or gone.
+fn installation(signer: &Signer, made: &SignedCa) -> Option<Event> {
+    let SignedCa { intent, signature } = made;
+    let own = certificate::assemble(intent.tbs.as_slice(), signature.as_slice()).ok()?;
+    let certified = policy::CaCertificate::from_der(&own).ok()?;
+    let key = signer.keyring.key_of(certified.spki())?;
+    if key.life == Life::Destroyed {
+        return None;
+    }
+    let above = if intent.key_id == key.key_id {
+        Vec::new()
+    } else {
+        signer.keyring.key(intent.key_id)?.ca_chain().to_vec()
+    };
+    let chain = std::iter::once(Bytes(own)).chain(above).collect();
+    let context = intent.context.clone();
+    Some(Event::CaCertificateInstalled { key_id: key.key_id, chain, context })
+}
+
+/// Installs what a crash or a full disk has left signed and not installed.
+pub(crate) async fn finish_installations(signer: &Signer) {
+    if signer.uninstalled.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+        || signer.missing_head().is_some()
+    {
+        return;
+    }
+    let change = signer.keyring.change().await;
+    if let Err(error) = install_signed(signer, &change).await {
+        let error = &error as &dyn std::error::Error;
+        tracing::error!(error, "a signed CA certificate is still to be installed");
+    }
 }
 
 /// `install-ca-certificate`: once per key, and only below an anchor of the operator's.

@@ -23,6 +23,7 @@ use chancery_shared::wire::{Context, JournalHead, Outcome, ReplyEnvelope, Reques
 
 pub(crate) use approvals::tbs;
 pub use approvals::{approve, deny};
+pub(crate) use ca_certificate::finish_installations;
 pub(crate) use keys::finish_destroying;
 
 use crate::policy::ConnectionSerials;

@@ -33,6 +33,17 @@ pub(super) enum Kind {
     SubordinateCa,
 }
 
+impl Kind {
+    /// The operation's name on the wire and in the journal.
+    pub(super) fn operation(self) -> &'static str {
+        match self {
+            Self::EndEntity => "sign-certificate",
+            Self::OwnCa => "sign-own-certificate",
+            Self::SubordinateCa => "sign-ca-certificate",
+        }
+    }
+}
+
 /// By whose leave a request passes once policy has nothing against it.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Leave {
