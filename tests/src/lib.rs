@@ -23,6 +23,7 @@ mod persona;
 pub mod program;
 pub mod programs;
 pub mod run_script;
+pub mod signer_ca;
 pub mod signer_home;
 pub mod source;
 

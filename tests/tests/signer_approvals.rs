@@ -11,7 +11,8 @@ use chancery_shared::wire::v1::{
 use chancery_shared::wire::{Context, JournalHead, Outcome};
 use chancery_tests::clock::now;
 use chancery_tests::peer::Peer;
-use chancery_tests::signer_home::{SignerHome, own_tbs};
+use chancery_tests::signer_ca::own_tbs;
+use chancery_tests::signer_home::SignerHome;
 
 /// A signer that stopped between the journal's `signed` and the approval's file, with as many
 /// segments begun in the journal since.

@@ -13,7 +13,8 @@ use chancery_tests::forge::der::{context, integer, sequence};
 use chancery_tests::forge::subject::{SubjectKey, common_name};
 use chancery_tests::forge::{critical, dns, oids};
 use chancery_tests::peer::Peer;
-use chancery_tests::signer_home::{Ca, SignerHome};
+use chancery_tests::signer_ca::Ca;
+use chancery_tests::signer_home::SignerHome;
 
 use crate::forgeries::FORGERIES;
 use crate::scene::Scene;

@@ -3,7 +3,7 @@
 use chancery_tests::forge::der::{integer, oid, sequence};
 use chancery_tests::forge::subject::{SubjectKey, spki};
 use chancery_tests::forge::{Forged, critical, oids};
-use chancery_tests::signer_home::Ca;
+use chancery_tests::signer_ca::Ca;
 use time::OffsetDateTime;
 
 /// What a forgery has to work with.
