@@ -8,33 +8,33 @@ use chancery_shared::wire::algorithm::{KeyAlgorithm, SignatureAlgorithm};
 use chancery_shared::wire::v1::TokenState;
 use chancery_signer::clock::SystemClock;
 use chancery_signer::token::{Token, TokenConfig, TokenError};
-use softhsm_test_harness::{Fault, Faults, SoftHsm};
+use softhsm_test_harness::{Action, Faults, SoftHsm};
 
 use crate::support::{config, data_key, pid, token_folder, until};
 
 const ALGORITHM: KeyAlgorithm = KeyAlgorithm::EcdsaP256;
 const HOW: SignatureAlgorithm = SignatureAlgorithm::EcdsaSha256;
 
-const GENERAL_ERROR: Fault = Fault::Returns(0x5);
-const FUNCTION_FAILED: Fault = Fault::Returns(0x6);
-const DATA_LEN_RANGE: Fault = Fault::Returns(0x21);
-const DEVICE_ERROR: Fault = Fault::Returns(0x30);
-const DEVICE_REMOVED: Fault = Fault::Returns(0x32);
-const KEY_HANDLE_INVALID: Fault = Fault::Returns(0x60);
-const OBJECT_HANDLE_INVALID: Fault = Fault::Returns(0x82);
-const OPERATION_ACTIVE: Fault = Fault::Returns(0x90);
-const PIN_LOCKED: Fault = Fault::Returns(0xa4);
-const SESSION_CLOSED: Fault = Fault::Returns(0xb0);
-const SESSION_HANDLE_INVALID: Fault = Fault::Returns(0xb3);
-const USER_NOT_LOGGED_IN: Fault = Fault::Returns(0x101);
-const CRYPTOKI_NOT_INITIALIZED: Fault = Fault::Returns(0x190);
+const GENERAL_ERROR: Action = Action::Returns(0x5);
+const FUNCTION_FAILED: Action = Action::Returns(0x6);
+const DATA_LEN_RANGE: Action = Action::Returns(0x21);
+const DEVICE_ERROR: Action = Action::Returns(0x30);
+const DEVICE_REMOVED: Action = Action::Returns(0x32);
+const KEY_HANDLE_INVALID: Action = Action::Returns(0x60);
+const OBJECT_HANDLE_INVALID: Action = Action::Returns(0x82);
+const OPERATION_ACTIVE: Action = Action::Returns(0x90);
+const PIN_LOCKED: Action = Action::Returns(0xa4);
+const SESSION_CLOSED: Action = Action::Returns(0xb0);
+const SESSION_HANDLE_INVALID: Action = Action::Returns(0xb3);
+const USER_NOT_LOGGED_IN: Action = Action::Returns(0x101);
+const CRYPTOKI_NOT_INITIALIZED: Action = Action::Returns(0x190);
 
 /// A token behind a module that can be told to fail.
 fn faulty(hsm: &SoftHsm) -> (Faults, TokenConfig) {
     let faults = Faults::before(hsm).unwrap();
     let mut config = config(hsm);
     faults.module().clone_into(&mut config.module);
-    config.environment = faults.environment();
+    config.environment.extend(faults.environment().unwrap());
     (faults, config)
 }
 
@@ -44,7 +44,7 @@ fn start(config: TokenConfig) -> Token {
 
 #[tokio::test]
 async fn each_fault_of_one_call_has_its_own_remedy_and_costs_no_request() {
-    // Fault, then how many epochs and workers there have been when the request is answered.
+    // Action, then how many epochs and workers there have been when the request is answered.
     for (function, fault, epochs, workers) in [
         ("C_Encrypt", SESSION_HANDLE_INVALID, 1, 1),
         ("C_Encrypt", SESSION_CLOSED, 1, 1),
@@ -101,7 +101,7 @@ async fn a_call_that_hangs_costs_a_worker_and_no_request() {
     config.deadline = Duration::from_secs(2);
     let token = start(config);
     until(&token, TokenState::Ok).await;
-    faults.inject("C_Encrypt", Fault::Hangs, Some(pid(&token)), None).unwrap();
+    faults.inject("C_Encrypt", Action::Hangs, Some(pid(&token)), None).unwrap();
 
     let sealed = token.seal(data_key()).await;
 

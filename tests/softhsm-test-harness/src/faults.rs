@@ -3,29 +3,22 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result};
+use pkcs11_shim::{Action, Order};
 
-use crate::{SoftHsm, template};
+use crate::SoftHsm;
 
-const SOURCE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/shim/fault_shim.c");
+/// Where the shim's file with orders stands in the environment of a process.
+const CONTROL: &str = "SHIM_CONTROL";
+/// And the module behind it.
+const MODULE: &str = "SHIM_MODULE";
 
-/// A faulty module in front of an installation's SoftHSM2.
-#[derive(Debug)]
+/// A faulty module in front of SoftHSM2.
+#[derive(Clone, Debug)]
 pub struct Faults {
     module: PathBuf,
     control: PathBuf,
-    environment: BTreeMap<String, String>,
-}
-
-/// What a call does instead of what it should.
-#[derive(Clone, Copy, Debug)]
-pub enum Fault {
-    /// It returns this CKR value.
-    Returns(u64),
-    /// It never returns.
-    Hangs,
 }
 
 impl Faults {
@@ -33,15 +26,19 @@ impl Faults {
     ///
     /// # Errors
     ///
-    /// There is no C compiler, or a folder can't be written.
+    /// The module is not built, or a folder can't be written.
     pub fn before(hsm: &SoftHsm) -> Result<Self> {
-        let control = hsm.root().join("faults");
-        fs::write(&control, "")?;
-        let mut environment = hsm.environment();
-        for (name, path) in [("SHIM_MODULE", &SoftHsm::module()?), ("SHIM_CONTROL", &control)] {
-            environment.insert(name.to_owned(), path.to_string_lossy().into_owned());
-        }
-        Ok(Self { module: built()?, control, environment })
+        Self::with_control(&hsm.root().join("faults"))
+    }
+
+    /// A module that takes its orders from this file, well until it is told otherwise.
+    ///
+    /// # Errors
+    ///
+    /// The module is not built, or the file can't be written.
+    pub fn with_control(control: &Path) -> Result<Self> {
+        fs::write(control, "")?;
+        Ok(Self { module: built()?, control: control.to_owned() })
     }
 
     /// The module to be configured in place of SoftHSM2's.
@@ -50,10 +47,17 @@ impl Faults {
         &self.module
     }
 
-    /// What a process needs in its environment to find both.
-    #[must_use]
-    pub fn environment(&self) -> BTreeMap<String, String> {
-        self.environment.clone()
+    /// What a process needs in its environment beside what SoftHSM2 needs.
+    ///
+    /// # Errors
+    ///
+    /// SoftHSM2 is not installed.
+    pub fn environment(&self) -> Result<BTreeMap<String, String>> {
+        let text = |path: &Path| path.to_string_lossy().into_owned();
+        Ok(BTreeMap::from([
+            (MODULE.to_owned(), text(&SoftHsm::module()?)),
+            (CONTROL.to_owned(), text(&self.control)),
+        ]))
     }
 
     /// From now on `function` fails `times` often, in the process `pid` only or, where that is
@@ -65,17 +69,37 @@ impl Faults {
     pub fn inject(
         &self,
         function: &str,
-        fault: Fault,
+        action: Action,
         pid: Option<u32>,
         times: Option<u32>,
     ) -> Result<()> {
-        let what = match fault {
-            Fault::Returns(value) => format!("{value:#x}"),
-            Fault::Hangs => "hang".to_owned(),
-        };
-        let (pid, times) = (pid.unwrap_or(0), times.unwrap_or(0));
+        self.order(&[Order { pid, times, ..Order::always(function, action) }])
+    }
+
+    /// From now on these orders hold, and no others.
+    ///
+    /// # Errors
+    ///
+    /// The control file can't be written.
+    pub fn order(&self, orders: &[Order]) -> Result<()> {
+        let lines: Vec<_> = orders.iter().map(ToString::to_string).collect();
         // In place, not by name: a confined process may read only the file that it knew.
-        Ok(fs::write(&self.control, format!("{function} {what} {pid} {times}"))?)
+        Ok(fs::write(&self.control, lines.join("\n"))?)
+    }
+
+    /// The device is pulled out: no slot, and every call says so.
+    ///
+    /// # Errors
+    ///
+    /// The control file can't be written.
+    pub fn remove_device(&self) -> Result<()> {
+        const DEVICE_REMOVED: Action = Action::Returns(0x32);
+        self.order(&[
+            // The library itself is still there.
+            Order::always("C_Initialize", Action::Delays(0)),
+            Order::always("C_GetSlotList", Action::FindsNoSlot),
+            Order::always("*", DEVICE_REMOVED),
+        ])
     }
 
     /// Everything works again.
@@ -84,22 +108,17 @@ impl Faults {
     ///
     /// The control file can't be written.
     pub fn heal(&self) -> Result<()> {
-        Ok(fs::write(&self.control, "")?)
+        self.order(&[])
     }
 }
 
-/// The compiled module, made now if it is not there or older than its source.
+/// The shim as cargo built it, beside the test or one folder below the program.
 fn built() -> Result<PathBuf> {
-    template::once("fault-shim", Path::new(SOURCE), |half| {
-        let compiler = std::env::var("CC").unwrap_or_else(|_| "cc".to_owned());
-        let status = Command::new(&compiler)
-            .args(["-shared", "-fPIC", "-O1", "-Wall", "-Werror", "-o"])
-            .arg(half.join("fault_shim.so"))
-            .args([SOURCE, "-ldl"])
-            .status()
-            .with_context(|| format!("starting the C compiler {compiler}"))?;
-        ensure!(status.success(), "the fault shim does not compile");
-        Ok(())
-    })
-    .map(|folder| folder.join("fault_shim.so"))
+    let program = std::env::current_exe()?;
+    let folder = program.parent().context("the program has a folder")?;
+    [folder.to_owned(), folder.join("deps")]
+        .iter()
+        .map(|folder| folder.join("libpkcs11_shim.so"))
+        .find(|module| module.is_file())
+        .with_context(|| format!("no libpkcs11_shim.so in {}", folder.display()))
 }

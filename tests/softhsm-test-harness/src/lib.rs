@@ -14,7 +14,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context as _, Result};
 
-pub use faults::{Fault, Faults};
+pub use faults::Faults;
+pub use pkcs11_shim::{Action, FUNCTIONS, Order};
 
 /// Label of the token that the harness knows.
 pub const LABEL: &str = "test";
