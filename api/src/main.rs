@@ -36,6 +36,7 @@ fn main() -> ExitCode {
 }
 
 fn run(home: &Path) -> anyhow::Result<()> {
+    chancery_shared::fail_point::arm();
     // Whatever this process writes is its user's alone.
     umask(Mode::RWXG | Mode::RWXO);
     let home = std::path::absolute(home).context("the home has no absolute path")?;

@@ -1,7 +1,9 @@
-//! `journal verify`: the whole chain, offline.
+//! `journal verify` and `journal export`: the whole chain, offline.
 
 use std::fmt;
+use std::io::{self, BufWriter, Write as _};
 use std::path::Path;
+use std::process::ExitCode;
 
 use chancery_signer::journal::{self, Gap, TornTail, Verified, VerifyError};
 use serde_json::json;
@@ -27,6 +29,26 @@ pub(crate) fn verify(folder: &Path) -> Verdict {
         Ok(verified) => Verdict::Torn(verified),
         Err(error) => Verdict::Broken(error),
     }
+}
+
+/// Writes the entries after `after` to standard output, one a line. What is not sound is told at
+/// the end, and nothing behind it is written.
+pub(crate) fn export(folder: &Path, after: u64) -> anyhow::Result<ExitCode> {
+    let mut out = BufWriter::new(io::stdout().lock());
+    let mut written = Ok(());
+    let verdict = journal::verify_each(folder, |seq, body| {
+        if seq > after && written.is_ok() {
+            written = out.write_all(body).and_then(|()| out.write_all(b"\n"));
+        }
+    });
+    match written.and_then(|()| out.flush()) {
+        // A reader that has seen enough is no failure.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(ExitCode::SUCCESS),
+        written => written?,
+    }
+    // A running signer may be in the middle of a write: a torn end is no damage.
+    verdict?;
+    Ok(ExitCode::SUCCESS)
 }
 
 impl Verdict {

@@ -71,6 +71,12 @@ enum Command {
 enum JournalCommand {
     /// Checks every record: checksum, number, hash chain, and each serial number from its nonce.
     Verify,
+    /// Writes each entry as a line of JSON, as it is stored, and checks the chain on the way.
+    Export {
+        /// Only entries after this number.
+        #[arg(long, default_value_t = 0)]
+        after: u64,
+    },
 }
 
 fn main() -> ExitCode {
@@ -97,6 +103,9 @@ fn run() -> anyhow::Result<ExitCode> {
             let verdict = journal::verify(&home.journal());
             write(&if json { verdict.to_json() } else { verdict.to_string() })?;
             return Ok(if verdict.is_sound() { ExitCode::SUCCESS } else { ExitCode::FAILURE });
+        }
+        Command::Journal(JournalCommand::Export { after }) => {
+            return journal::export(&home.journal(), after);
         }
         Command::Status => Request::Status(Nothing {}),
         Command::Pending => Request::Pending(Nothing {}),

@@ -1,4 +1,4 @@
-//! `chancery-hsm journal verify` on journals that are sound, changed and torn.
+//! `chancery-hsm journal verify` and `export` on journals that are sound, changed and torn.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -29,8 +29,42 @@ async fn home_with_journal() -> anyhow::Result<(tempfile::TempDir, PathBuf)> {
 }
 
 fn verify(home: &Path, options: &[&str]) -> anyhow::Result<Output> {
+    journal("verify", home, options)
+}
+
+fn journal(what: &str, home: &Path, options: &[&str]) -> anyhow::Result<Output> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_chancery-hsm"));
-    Ok(command.args(["journal", "verify", "--home"]).arg(home).args(options).output()?)
+    Ok(command.args(["journal", what, "--home"]).arg(home).args(options).output()?)
+}
+
+#[tokio::test]
+async fn an_export_is_the_entries_as_they_are_stored_one_a_line() -> anyhow::Result<()> {
+    let (home, segment) = home_with_journal().await?;
+
+    let all = journal("export", home.path(), &[])?;
+    let later = journal("export", home.path(), &["--after", "2"])?;
+
+    let stored = String::from_utf8_lossy(&fs::read(&segment)?).into_owned();
+    let text = String::from_utf8(all.stdout)?;
+    assert!(all.status.success());
+    assert_eq!(text.lines().count(), 3, "{text}");
+    assert!(text.lines().all(|line| stored.contains(line)), "{text}");
+    assert_eq!(text.lines().last(), String::from_utf8(later.stdout)?.lines().next());
+    Ok(())
+}
+
+#[tokio::test]
+async fn an_export_ends_before_the_first_entry_that_is_not_whole() -> anyhow::Result<()> {
+    let (home, segment) = home_with_journal().await?;
+    let mut bytes = fs::read(&segment)?;
+    let last = bytes.len() - 10;
+    bytes[last] ^= 1;
+    fs::write(&segment, bytes)?;
+
+    let exported = journal("export", home.path(), &[])?;
+
+    assert_eq!(String::from_utf8(exported.stdout)?.lines().count(), 2);
+    Ok(())
 }
 
 #[tokio::test]

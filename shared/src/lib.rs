@@ -4,6 +4,7 @@
 pub mod bytes;
 pub mod certificate;
 pub mod csr;
+pub mod fail_point;
 pub mod frame;
 pub mod id;
 pub mod signature;

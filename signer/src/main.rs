@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use chancery_shared::fail_point;
 use chancery_signer::admission::AdmittedUid;
 use chancery_signer::clock::{Clock, SystemClock};
 use chancery_signer::config::Config;
@@ -30,6 +31,7 @@ struct Arguments {
 const DRAIN: Duration = Duration::from_secs(4);
 
 fn main() -> ExitCode {
+    fail_point::arm();
     token::run_worker_if_asked();
     let arguments = Arguments::parse();
     tracing_subscriber::fmt()

@@ -3,6 +3,8 @@
 
 use std::time::Duration;
 
+use chancery_shared::fail_point;
+
 use super::context::IssuanceContext;
 use super::csr_issuance::{CsrIssuance, CsrRequestBody, Issued};
 use super::csr_request::ParsedCsr;
@@ -37,15 +39,20 @@ pub async fn issue<S: Signing, R: Records>(
     // 3. What: the CSR, its proof of possession, its key, the names.
     let request = understand(&issuance)?;
     let context = context(&issuance);
+    fail_point::reach("api: understood");
 
     // 4. Draft: profile × request → TBSCertificate, once the connection's nonce is known. 5. Ask.
     // 6. Sign: in the signer, which checks all of this again and journals it first.
     let signed = ask(&issuance, &request, &context, signing).await?;
 
+    fail_point::reach("api: signed");
+
     // 7. Record: certificate, history entry and CSR, in one transaction.
     let record = new_record(&context, &signed, Some(request.csr.der()), MadeBy::Request)
         .map_err(IssueError::NotACertificate)?;
     insert(&record, records).await?;
+
+    fail_point::reach("api: recorded");
 
     // 8. Answer.
     let pem = pem::certificate(&record.certificate.der);

@@ -3,6 +3,7 @@
 use std::future::Future;
 
 use chancery_shared::bytes::{Bytes, SerialNonce};
+use chancery_shared::fail_point;
 use chancery_shared::id::KeyId;
 use chancery_shared::wire::v1::SignCertificate;
 use chancery_shared::wire::{Context, JournalHead};
@@ -87,6 +88,7 @@ impl Signing for SignerClient {
                 serial_nonce,
                 context: context.clone(),
             };
+            fail_point::reach("api: drafted");
             match SignerClient::sign_certificate(self, connection, request).await {
                 Ok(answer) => return signed(tbs, answer).map_err(SigningError::Signer),
                 Err(error @ SignerError::RetryDraft) => last = error,

@@ -5,6 +5,7 @@ use std::iter;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use chancery_shared::fail_point;
 use chancery_shared::wire::JournalHead;
 use chancery_shared::wire::journal::{Entry, Event};
 
@@ -114,6 +115,7 @@ impl Log {
             let _ = self.mend();
             return Err(WriteError::NotWritten(error));
         }
+        fail_point::reach("journal: written");
         let before = Instant::now();
         self.file.sync().map_err(WriteError::NotSynced)?;
         self.last_sync = before.elapsed();
@@ -188,8 +190,10 @@ impl Log {
         for event in iter::once(opening).chain(acceptance) {
             self.stage(event).map_err(|error| WriteError::NotWritten(io::Error::other(error)))?;
         }
+        fail_point::reach("journal: segment full");
         let content = [&header.encode()[..], &self.staged.bytes].concat();
         self.file = self.storage.create(&segment::name(first_seq), &content)?;
+        fail_point::reach("journal: segment begun");
         let committed = Committed {
             place: Place { segment: first_seq, seq: first_seq, position: FIRST_RECORD },
             entries: self.staged.entries,

@@ -60,5 +60,5 @@ pub use published::{JournalCounters, JournalState};
 pub use record::MAX_ENTRY;
 pub use recorded::RecordedTbs;
 pub use recover::{Recovered, SignedApproval, SignedCa};
-pub use verify::{Verified, verify};
+pub use verify::{Verified, verify, verify_each};
 pub use walk::TornTail;

@@ -2,11 +2,10 @@
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Write as _};
-use std::os::fd::OwnedFd;
 use std::os::unix::fs::{DirBuilderExt as _, FileExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Advice, FlockOperation, Mode, OFlags, fadvise, fdatasync, flock, fsync, open};
+use rustix::fs::{Advice, FlockOperation, Mode, OFlags, fadvise, flock, open};
 use rustix::io::Errno;
 
 use super::record::{FRAME_LEN, MAX_ENTRY};
@@ -47,7 +46,7 @@ pub(super) enum WriteError {
 #[derive(Debug)]
 pub(super) struct Folder {
     path: PathBuf,
-    handle: OwnedFd,
+    handle: File,
 }
 
 impl Folder {
@@ -57,12 +56,14 @@ impl Folder {
         if !path.exists() {
             DirBuilder::new().recursive(true).mode(0o700).create(path).map_err(failed)?;
             if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
-                fsync(File::open(parent).map_err(failed)?).map_err(|error| failed(error.into()))?;
+                File::open(parent).and_then(|parent| parent.sync_all()).map_err(failed)?;
             }
         }
         // Close-on-exec: a worker that outlives the signer must not keep the lock.
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let handle = open(path, flags, Mode::empty()).map_err(|error| failed(error.into()))?;
+        let handle = open(path, flags, Mode::empty())
+            .map(File::from)
+            .map_err(|error| failed(error.into()))?;
         match flock(&handle, FlockOperation::NonBlockingLockExclusive) {
             Err(Errno::WOULDBLOCK) => Err(JournalError::Locked { folder: path.to_owned() }),
             Err(error) => Err(failed(error.into())),
@@ -88,7 +89,7 @@ impl Folder {
         let path = self.path.join(name);
         let settle = || {
             let file = File::options().read(true).write(true).open(&path)?;
-            fdatasync(&file)?;
+            file.sync_data()?;
             fadvise(&file, 0, None, Advice::DontNeed)?;
             io::Result::Ok(())
         };
@@ -111,7 +112,7 @@ impl Storage for Folder {
         let written = file
             .write_all(content)
             .map_err(WriteError::NotWritten)
-            .and_then(|()| fdatasync(&file).map_err(|e| WriteError::NotSynced(e.into())))
+            .and_then(|()| file.sync_data().map_err(WriteError::NotSynced))
             .and_then(|()| {
                 fs::rename(&unfinished, self.path.join(name)).map_err(WriteError::NotWritten)
             });
@@ -120,7 +121,7 @@ impl Storage for Folder {
             let _ = fs::remove_file(&unfinished);
             return Err(error);
         }
-        fsync(&self.handle).map_err(|error| WriteError::NotSynced(error.into()))?;
+        self.handle.sync_all().map_err(WriteError::NotSynced)?;
         Ok(Box::new(OnDisk(file)))
     }
 
@@ -132,9 +133,7 @@ impl Storage for Folder {
     fn has_room(&self) -> io::Result<()> {
         let (path, mut file) = self.new_file(&format!("room{UNFINISHED}"))?;
         // Room is only certain once the file system has placed the blocks.
-        let tried = file
-            .write_all(&vec![0; FRAME_LEN + MAX_ENTRY])
-            .and_then(|()| fdatasync(&file).map_err(io::Error::from));
+        let tried = file.write_all(&vec![0; FRAME_LEN + MAX_ENTRY]).and_then(|()| file.sync_data());
         fs::remove_file(path)?;
         tried
     }
@@ -153,6 +152,6 @@ impl SegmentFile for OnDisk {
     }
 
     fn sync(&mut self) -> io::Result<()> {
-        Ok(fdatasync(&self.0)?)
+        self.0.sync_data()
     }
 }

@@ -47,6 +47,18 @@ pub struct Verified {
 ///
 /// The first break, with its place. Nothing was changed.
 pub fn verify(folder: &Path) -> Result<Verified, VerifyError> {
+    verify_each(folder, |_, _| {})
+}
+
+/// As [`verify`], and shows each sound entry, its number and its JSON as stored, on the way.
+///
+/// # Errors
+///
+/// The first break, with its place. The entries before it were shown.
+pub fn verify_each(
+    folder: &Path,
+    mut show: impl FnMut(u64, &[u8]),
+) -> Result<Verified, VerifyError> {
     let mut walk = Walk::from(folder, 1)?;
     let mut check = Check::new(Tail::empty(walk.header().signer_id));
     if walk.header().previous != 0 {
@@ -58,6 +70,7 @@ pub fn verify(folder: &Path) -> Result<Verified, VerifyError> {
             check.tail.enter_segment(first_seq);
         }
         check.entry(&body, first_seq).map_err(|damage| walk.damaged(position, damage))?;
+        show(check.tail.seq, &body);
     }
     Ok(Verified {
         head: head(&check.tail),

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use chancery_shared::bytes::Bytes;
+use chancery_shared::fail_point;
 use chancery_shared::id::KeyId;
 use chancery_shared::wire::journal::{Event, KeyEvent};
 use chancery_shared::wire::v1::{
@@ -55,6 +56,7 @@ pub(super) async fn create(signer: &Signer, request: CreateCaKey) -> Answer {
         context,
     };
     change.make(pending).await?;
+    fail_point::reach("signer: key pending");
     let spki = match device.create_key(key_id, key_algorithm, signature_algorithm).await {
         Ok(spki) => Bytes(spki),
         Err(error) => {
@@ -62,7 +64,9 @@ pub(super) async fn create(signer: &Signer, request: CreateCaKey) -> Answer {
             return Err(error.into());
         }
     };
+    fail_point::reach("signer: key made");
     let head = change.make(Event::KeyCreated { key_id, spki: spki.clone() }).await?;
+    fail_point::reach("signer: key created");
     tracing::info!(%key_id, "a CA key was made");
     Ok((Reply::KeyCreated(KeyCreated { key_id, spki }), Some(head)))
 }
@@ -188,6 +192,7 @@ async fn destroy_now(
             // No signature of the key is journaled after this entry.
             signer.keyring.wait_for_uses(key_id).await;
             change.make(Event::KeyDestroying(event(request))).await?;
+            fail_point::reach("signer: key destroying");
         }
         is => return Err(RequestError::KeyState { is, needed: "disabled" }),
     }
@@ -206,6 +211,7 @@ pub(crate) async fn finish_destroying(
         Ok(()) | Err(TokenError::KeyGone) => {}
         Err(error) => return Err(error.into()),
     }
+    fail_point::reach("signer: key destroyed");
     tracing::info!(%key_id, "a CA key was destroyed");
     Ok(change.make(Event::KeyDestroyed { key_id }).await?)
 }

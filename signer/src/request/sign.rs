@@ -1,6 +1,7 @@
 //! Signing: the steps 6.1 to 6.7 of `docs/ISSUANCE.md`, for every kind of certificate.
 
 use chancery_shared::bytes::{Bytes, SerialNonce};
+use chancery_shared::fail_point;
 use chancery_shared::id::{ApprovalId, KeyId};
 use chancery_shared::wire::journal::Event;
 use chancery_shared::wire::v1::{self, Reply, Signed};
@@ -150,12 +151,15 @@ pub(super) async fn carry_out(
     let token = signer.ready_token(&record.token)?;
     let request_id = context.request_id().unwrap_or_default().to_owned();
 
+    fail_point::reach("signer: checked");
+
     // 6.5 The intent is on disk before the token is asked.
     let recorded = signer.journal.record(checked, context, leave.approval_id()).await?;
     let (intent, serial_number) = (recorded.intent(), hex::encode(recorded.serial_number()));
 
     // 6.6 The token signs, and the signature is verified with the CA's public key.
     let key = token.ca_key(record.key_id, record.signature_algorithm, record.spki().to_vec());
+    fail_point::reach("signer: intended");
     let signature = match key.sign(recorded).await {
         Ok(signature) => Bytes(signature.value),
         Err(failed) => {
@@ -163,6 +167,8 @@ pub(super) async fn carry_out(
             return Err(failed.error.into());
         }
     };
+
+    fail_point::reach("signer: verified");
 
     // 6.7 The signature is on disk before it leaves.
     let event = Event::Signed {
@@ -173,6 +179,7 @@ pub(super) async fn carry_out(
     };
     match signer.journal.append(event).await {
         Ok(head) => {
+            fail_point::reach("signer: signed");
             tracing::info!(
                 request_id,
                 intent,

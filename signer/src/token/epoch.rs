@@ -5,6 +5,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use chancery_shared::fail_point;
 use chancery_shared::id::KeyId;
 use chancery_shared::wire::algorithm::SignatureAlgorithm;
 use cryptoki::context::Pkcs11;
@@ -123,7 +124,10 @@ impl Epoch {
         if key.key_type.is_some_and(|is| is != mechanism::key_type(algorithm)) {
             return Err(Fault::WrongAlgorithm);
         }
-        Ok(session.sign(&mechanism::mechanism(algorithm), key.handle, data)?)
+        fail_point::reach("signing worker: asked");
+        let signature = session.sign(&mechanism::mechanism(algorithm), key.handle, data)?;
+        fail_point::reach("signing worker: signed");
+        Ok(signature)
     }
 
     /// Signs with the canary key.

@@ -1,6 +1,7 @@
 //! Making one key pair: generate, read the public half, try it. On any failure after the first
 //! step the private half is destroyed again.
 
+use chancery_shared::fail_point;
 use chancery_shared::signature::verify_as;
 use chancery_shared::wire::algorithm::{KeyAlgorithm, SignatureAlgorithm};
 use cryptoki::error::Error as Cryptoki;
@@ -36,9 +37,11 @@ pub(super) fn create(
     }
     // 1. Generate.
     let (public, private) = generate(session, new).map_err(|error| notes.failed(&error))?;
+    fail_point::reach("key worker: generated");
     // 2. Read the public half. 3. Try the private one.
     let tried = public_half_of(session, public, new, notes)
         .and_then(|spki| try_out(session, private, new, &spki, notes).map(|()| spki));
+    fail_point::reach("key worker: tried");
     if tried.is_err() {
         // What is not returned must not stay; a failure here is found by the next sweep.
         if let Err(error) = session.destroy_object(private) {

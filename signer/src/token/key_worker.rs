@@ -10,6 +10,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use chancery_shared::bytes::Bytes;
+use chancery_shared::fail_point;
 use chancery_shared::id::KeyId;
 use cryptoki::context::Pkcs11;
 use cryptoki::error::Error as Cryptoki;
@@ -91,6 +92,7 @@ fn perform(task: KeyTask, notes: &mut Notes) -> Result<KeyOutput, KeyFailure> {
     };
     // Whatever came of it, what is there now must be on disk before anyone relies on it.
     copies::sync(&open.folder).map_err(|_| KeyFailure::Files(FileStep::Sync))?;
+    fail_point::reach("key worker: synced");
     if done.is_ok() {
         copies::copy_aside(&open.folder, &copies).map_err(|_| KeyFailure::Files(FileStep::Copy))?;
     }
@@ -108,7 +110,9 @@ fn on_token(
 ) -> Result<KeyOutput, KeyFailure> {
     let LoggedIn { anchor, .. } = log_in(pkcs11, &Selector::of(open), pin, Access::ReadWrite, lock)
         .map_err(KeyFailure::Open)?;
+    fail_point::reach("key worker: opened");
     let done = act(&anchor, &open.folder, action, notes);
+    fail_point::reach("key worker: acted");
     drop(anchor);
     finalise(pkcs11);
     done

@@ -1,6 +1,7 @@
 //! One task that records certificates: those that wait at the same time share a transaction, and
 //! so one write to the disk.
 
+use chancery_shared::fail_point;
 use std::sync::{Arc, OnceLock};
 
 use tokio::sync::{mpsc, oneshot};
@@ -75,6 +76,7 @@ async fn all(store: &Store, batch: &[Waiting]) -> Result<Vec<Inserted>, StoreErr
         results.push(write.insert_certificate(&waiting.new).await?);
     }
     raise_heads(&mut write, batch).await?;
+    fail_point::reach("api: inserted");
     write.commit().await?;
     Ok(results)
 }
