@@ -43,7 +43,7 @@ mod place {
         let Some(Some(file)) = FILE.get() else { return };
         let mut wanted = [b' '; 64];
         let Ok(length) = file.read_at(&mut wanted, 0) else { return };
-        if wanted[..length].trim_ascii() != place.as_bytes() {
+        if wanted.get(..length).map(<[u8]>::trim_ascii) != Some(place.as_bytes()) {
             return;
         }
         // As long as the longest name, so that nothing of it is left.

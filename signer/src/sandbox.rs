@@ -73,6 +73,9 @@ fn landlock(config: &Config, program: &Path) -> Result<RulesetStatus, RulesetErr
     readable.extend(program.parent().map(Path::to_path_buf));
     readable.push(config.home.join("config"));
     readable.extend(config.tokens.iter().filter_map(|t| t.module.parent().map(Path::to_path_buf)));
+    // The settings of a vendor's library, wherever they are; the workers read them.
+    let settings = config.tokens.iter().flat_map(|token| token.environment.values());
+    readable.extend(settings.map(PathBuf::from).filter(|path| path.is_absolute()));
     let mut writable = vec![config.state_folder(), config.home.join("run"), "/dev".into()];
     writable.extend(config.tokens.iter().map(|token| token.folder.clone()));
     let status = Ruleset::default()

@@ -11,6 +11,7 @@ use tempfile::TempDir;
 use crate::openssl::run;
 use crate::program::{Program, User};
 use crate::programs;
+use crate::sabotage::Sabotage;
 
 /// No account has these numbers; the kernel does not mind.
 const SIGNER_UID: u32 = 64_001;
@@ -22,6 +23,7 @@ const GROUP: u32 = 64_000;
 pub struct TestHome {
     folder: TempDir,
     programs: PathBuf,
+    sabotage: Option<Sabotage>,
 }
 
 /// Which user the signer takes requests from.
@@ -42,10 +44,24 @@ impl TestHome {
     ///
     /// The set-up fails, or a text to find is not there.
     pub fn create(peer: Peer, edits: &[(&str, &str)]) -> anyhow::Result<Self> {
+        Self::make(peer, edits, false)
+    }
+
+    /// As [`Self::create`], and the test has the means to sabotage what runs on it.
+    ///
+    /// # Errors
+    ///
+    /// As there.
+    pub fn create_to_sabotage(peer: Peer, edits: &[(&str, &str)]) -> anyhow::Result<Self> {
+        Self::make(peer, edits, true)
+    }
+
+    fn make(peer: Peer, edits: &[(&str, &str)], sabotaged: bool) -> anyhow::Result<Self> {
         let folder = tempfile::Builder::new().prefix("chancery-").tempdir()?;
         // The users find their way through, and see nothing else.
         fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o711))?;
-        let home = Self { folder, programs: programs::folder()? };
+        let programs = programs::folder()?;
+        let mut home = Self { folder, programs, sabotage: None };
         let api_uid = match (peer, api_user()) {
             (Peer::Api, User::Other { uid, .. }) => uid,
             _ => getuid().as_raw(),
@@ -56,6 +72,13 @@ impl TestHome {
         for (find, put) in edits {
             anyhow::ensure!(text.contains(find), "signer.toml has no {find}");
             text = text.replace(find, put);
+        }
+        if sabotaged {
+            // The one folder that signer, workers and API all reach.
+            let folder = home.path().join("run/sabotage");
+            let sabotage = Sabotage::prepare(&folder, &home.programs)?;
+            text = sabotage.edit(&text)?;
+            home.sabotage = Some(sabotage);
         }
         fs::write(&signer_toml, text)?;
         home.hand_over()?;
@@ -117,7 +140,20 @@ impl TestHome {
     fn program(&self, name: &str, user: User) -> Command {
         let mut command = Program::command(&self.programs.join(name), user);
         command.arg("--home").arg(self.path());
+        if let Some(sabotage) = &self.sabotage {
+            sabotage.apply(&mut command);
+        }
         command
+    }
+
+    /// The means to sabotage it.
+    ///
+    /// # Panics
+    ///
+    /// It was not made for that.
+    #[must_use]
+    pub fn sabotage(&self) -> &Sabotage {
+        self.sabotage.as_ref().expect("a home to sabotage")
     }
 }
 

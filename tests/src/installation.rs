@@ -33,6 +33,8 @@ pub struct Plan {
     pub signer_edits: Vec<(&'static str, &'static str)>,
     /// Lines for `application.properties`.
     pub api_lines: Vec<&'static str>,
+    /// Whether the test is to sabotage it.
+    pub sabotaged: bool,
 }
 
 /// A running service. Its processes end and its home vanishes when it is dropped.
@@ -84,7 +86,8 @@ impl Installation {
     }
 
     fn try_prepare(plan: Plan) -> anyhow::Result<Self> {
-        let home = TestHome::create(plan.peer, &plan.signer_edits)?;
+        let create = if plan.sabotaged { TestHome::create_to_sabotage } else { TestHome::create };
+        let home = create(plan.peer, &plan.signer_edits)?;
         let properties = home.path().join("config/application.properties");
         let text = std::fs::read_to_string(&properties)?;
         // A key may stand once: the shipped line goes where the test has its own.

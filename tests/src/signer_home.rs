@@ -12,6 +12,7 @@ use chancery_shared::wire::v1::TokenState;
 use crate::home::{self, TestHome};
 use crate::peer::Peer;
 use crate::program::Program;
+use crate::sabotage::Sabotage;
 
 /// A program has so long to do what a test waits for, on a busy machine.
 const PATIENCE: Duration = Duration::from_mins(1);
@@ -31,6 +32,21 @@ impl SignerHome {
     /// What the tool said.
     pub fn create(edits: &[(&str, &str)]) -> anyhow::Result<Self> {
         Ok(Self { signer: None, home: TestHome::create(home::Peer::Test, edits)? })
+    }
+
+    /// As [`Self::create`], and the test has the means to sabotage the signer.
+    ///
+    /// # Errors
+    ///
+    /// What the tool said.
+    pub fn create_to_sabotage(edits: &[(&str, &str)]) -> anyhow::Result<Self> {
+        Ok(Self { signer: None, home: TestHome::create_to_sabotage(home::Peer::Test, edits)? })
+    }
+
+    /// The means to sabotage it.
+    #[must_use]
+    pub fn sabotage(&self) -> &Sabotage {
+        self.home.sabotage()
     }
 
     /// The home's folder.
