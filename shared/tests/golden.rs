@@ -129,7 +129,7 @@ fn replies() -> Vec<(&'static str, Reply)> {
         signer_id: id(),
         boot_id: "00112233".into(),
         connection_nonce: Fixed([2; 16]),
-        journal_head: head(),
+        journal_head: Some(head()),
         halted: None,
         tokens: vec![token],
         keys: vec![key],

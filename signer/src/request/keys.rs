@@ -81,7 +81,8 @@ async fn clean_up(change: &Change<'_>, device: &Token, key_id: KeyId, error: &To
     }
 }
 
-/// `disable-key`: answers once no use of the key is left.
+/// `disable-key`: journaled once no use of the key is left, and none begins any more: no intent of
+/// the key stands above the entry.
 pub(super) async fn disable(signer: &Signer, request: KeyChange) -> Answer {
     let key_id = request.key_id;
     let change = begin(signer, &request).await?;
@@ -89,11 +90,12 @@ pub(super) async fn disable(signer: &Signer, request: KeyChange) -> Answer {
     let head = match key.life {
         // Asked again after a lost reply: it is so already.
         Life::Disabled => None,
-        Life::Live => Some(change.make(Event::KeyDisabled(event(request))).await?),
+        Life::Live => {
+            let _at_rest = signer.keyring.put_to_rest(key_id).await;
+            Some(change.make(Event::KeyDisabled(event(request))).await?)
+        }
         is => return Err(RequestError::KeyState { is, needed: "live" }),
     };
-    drop(change);
-    signer.keyring.wait_for_uses(key_id).await;
     Ok((Reply::KeyChanged(KeyChanged { state: KeyState::Disabled }), head))
 }
 
@@ -186,7 +188,7 @@ async fn destroy_now(
             let key = signer.keyring.key(key_id).ok_or(RequestError::UnknownKey)?;
             signer.ready_token(&key.token)?;
             // No signature of the key is journaled after this entry.
-            signer.keyring.wait_for_uses(key_id).await;
+            let _at_rest = signer.keyring.put_to_rest(key_id).await;
             change.make(Event::KeyDestroying(event(request))).await?;
         }
         is => return Err(RequestError::KeyState { is, needed: "disabled" }),

@@ -132,7 +132,7 @@ impl Signer {
             signer_id: self.journal.signer_id,
             boot_id: "boot".into(),
             connection_nonce,
-            journal_head: self.journal.head(),
+            journal_head: Some(self.journal.head()),
             halted: self.halted.clone(),
             tokens: self.tokens.clone(),
             keys: self.keys.iter().map(|key| key.summary.clone()).collect(),

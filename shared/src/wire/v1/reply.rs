@@ -43,8 +43,9 @@ pub struct HelloReply {
     pub boot_id: String,
     /// New for each connection: the first 16 bytes of each serial nonce on it.
     pub connection_nonce: ConnectionNonce,
-    /// Where its journal stands.
-    pub journal_head: JournalHead,
+    /// Where its journal stands; absent where it lacks entries that were seen before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub journal_head: Option<JournalHead>,
     /// Why nothing can be signed at all at the moment; `null` where something can.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub halted: Option<Refusal>,
