@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::task::Poll;
 
 use chancery_shared::bytes::{Bytes, Fixed};
-use chancery_shared::id::KeyId;
+use chancery_shared::id::{ApprovalId, KeyId};
 use chancery_shared::wire::algorithm::{KeyAlgorithm, SignatureAlgorithm};
 use chancery_shared::wire::journal::{Entry, Event, Intent};
 use chancery_shared::wire::policy::Policy;
@@ -12,9 +12,11 @@ use chancery_shared::wire::v1::{Hello, KeyChange, KeyRole, Reply, Request};
 use chancery_shared::wire::{Context, JournalHead, Outcome, RefusalCode, ReplyEnvelope};
 use tempfile::TempDir;
 
+use crate::approval::{Fate, ParkedRequest};
 use crate::clock::SystemClock;
 use crate::config::{CaCertificates, Config, KeyChangeRule};
 use crate::policy::ConnectionSerials;
+use crate::refusal::RequestError;
 use crate::signer::Signer;
 use crate::startup;
 use crate::token::Sandbox;
@@ -110,7 +112,7 @@ async fn no_intent_of_a_key_follows_the_entry_that_disables_it() {
     // It is asked for, and as long as a use is left another one may not overtake it either.
     assert!(is_pending(disabling.as_mut()).await);
     assert!(is_pending(begun_later.as_mut()).await);
-    let intent = signer.journal.append(intent()).await.unwrap().seq;
+    let intent = signer.journal.append(intent(None)).await.unwrap().seq;
     let abandoned = Event::Abandoned { intent, reason: "a test".into() };
     signer.journal.append(abandoned).await.unwrap();
     assert!(is_pending(disabling.as_mut()).await);
@@ -126,14 +128,14 @@ async fn is_pending(mut future: std::pin::Pin<&mut impl Future>) -> bool {
     std::future::poll_fn(|context| Poll::Ready(future.as_mut().poll(context).is_pending())).await
 }
 
-fn intent() -> Event {
+fn intent(approval_id: Option<ApprovalId>) -> Event {
     Event::Intent(Box::new(Intent {
         operation: "sign-certificate".into(),
         key_id: key_id(),
         tbs: Bytes(vec![0x30, 0]),
         csr: None,
         serial_nonce: Fixed([0; 40]),
-        approval_id: None,
+        approval_id,
         context: Context::default(),
     }))
 }
@@ -172,4 +174,37 @@ async fn a_head_that_no_one_could_accept_is_refused_and_stops_nothing() {
     let Outcome::Refused(refusal) = told.outcome else { panic!("{told:?}") };
     assert_eq!(refusal.rule.as_deref(), Some("hello.head"));
     assert_eq!(signer.missing_head(), None);
+}
+
+#[tokio::test]
+async fn an_approved_request_that_failed_after_its_signature_was_journaled_is_approved() {
+    let home = Home::new();
+    let signer = home.start_with_a_key().await;
+    for is_signed in [false, true] {
+        let parked = ParkedRequest {
+            approval_id: ApprovalId::from_bytes([u8::from(is_signed); 12]),
+            request: disable(),
+            summary: "a test".into(),
+            parked_at: signer.started_at,
+            journal_seq: signer.journal.head().seq,
+            fate: Fate::Approving,
+        };
+        let intent = signer.journal.append(intent(Some(parked.approval_id))).await.unwrap().seq;
+        let (serial_number, signature) = ("01".into(), Bytes(vec![9]));
+        let outcome = if is_signed {
+            let signature = signature.clone();
+            Event::Signed { intent, key_id: key_id(), serial_number, signature }
+        } else {
+            Event::Abandoned { intent, reason: "a test".into() }
+        };
+        signer.journal.append(outcome).await.unwrap();
+
+        let failed = Err(RequestError::DeadlineExceeded);
+        let (done, fate) = super::approvals::conclude(&signer, &parked, failed).await;
+
+        let signature = is_signed.then_some(signature);
+        let approved = Fate::Approved { signature: signature.clone() };
+        assert_eq!(done.ok(), is_signed.then_some(signature));
+        assert_eq!(fate, Some(if is_signed { approved } else { Fate::Expired }));
+    }
 }
