@@ -86,10 +86,10 @@ pub enum RequestError {
         /// What it would have to be.
         needed: &'static str,
     },
-    /// The token has as many keys as it may.
-    #[error("the token holds {max} keys, as many as it may")]
+    /// The token has as many keys as it may, or the signer has.
+    #[error("there are {max} keys, as many as there may be")]
     KeyLimit {
-        /// `max_keys`.
+        /// How many.
         max: u32,
     },
     /// The key can't sign so.

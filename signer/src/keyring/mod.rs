@@ -160,9 +160,19 @@ impl Keyring {
     /// Keys on that token that are not destroyed, and those that are being made.
     #[must_use]
     pub fn keys_on(&self, token: &str) -> u32 {
+        self.count(|key| key.token == token)
+    }
+
+    /// Keys that are not destroyed, and those that are being made, wherever they are.
+    #[must_use]
+    pub fn keys_in_all(&self) -> u32 {
+        self.count(|_| true)
+    }
+
+    fn count(&self, counts: impl Fn(&KeyRecord) -> bool) -> u32 {
         let state = self.state();
-        let on_it = state.keys.values().filter(|key| key.token == token && key.is_on_token());
-        u32::try_from(on_it.count()).unwrap_or(u32::MAX)
+        let counted = state.keys.values().filter(|key| key.is_on_token() && counts(key));
+        u32::try_from(counted.count()).unwrap_or(u32::MAX)
     }
 
     /// Whether the operator accepted that this head is lost.

@@ -15,6 +15,7 @@ use super::Answer;
 use super::approvals::{self, Parking};
 use crate::config::KeyChangeRule;
 use crate::keyring::{Change, KeyRecord, Life};
+use crate::limits::MAX_KEYS;
 use crate::policy::CaCertificate;
 use crate::random;
 use crate::refusal::RequestError;
@@ -37,6 +38,9 @@ pub(super) async fn create(signer: &Signer, request: CreateCaKey) -> Answer {
     // One at a time: the limit must hold, and the token makes one key at a time anyway.
     let change = signer.keyring.change().await;
     let now = signer.may_sign()?;
+    if signer.keyring.keys_in_all() >= MAX_KEYS {
+        return Err(RequestError::KeyLimit { max: MAX_KEYS });
+    }
     let device = signer.ready_token(&token)?;
     let max = device.max_keys();
     if signer.keyring.keys_on(&token) >= max {
