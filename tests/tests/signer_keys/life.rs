@@ -106,7 +106,7 @@ fn a_sealed_data_key_opens_again_and_nothing_else_is_sealed_or_opened() -> anyho
     let (token, context) = ("SoftHSM2".to_owned(), Context::default());
     let seal = |bytes: Vec<u8>| {
         let (token, context) = (token.clone(), context.clone());
-        Request::Seal(Seal { token, bytes: Bytes(bytes), context })
+        Request::Seal(Seal { token, bytes: bytes.into(), context })
     };
     let unseal = |blob: Bytes| {
         let (token, context) = (token.clone(), context.clone());
@@ -118,7 +118,7 @@ fn a_sealed_data_key_opens_again_and_nothing_else_is_sealed_or_opened() -> anyho
     let opened = peer.ask(&unseal(sealed.blob.clone()))?;
     let Outcome::Done(Reply::Unsealed(opened)) = opened.outcome else { panic!("{opened:?}") };
 
-    assert_eq!(opened.bytes, Bytes(vec![42; 32]));
+    assert_eq!(opened.bytes.expose(), [42; 32]);
     assert_eq!(peer.refused(&seal(vec![42; 31]))?.rule.as_deref(), Some("seal.size"));
     let mut broken = sealed.blob;
     if let Some(last) = broken.0.last_mut() {
@@ -158,8 +158,8 @@ fn nothing_of_a_key_is_begun_or_left_open_in_the_journal_once_it_is_disabled() -
     let segment = home.path().join("signer/journal/00000000000000000001.journal");
     let text = String::from_utf8_lossy(&std::fs::read(segment)?).into_owned();
     let (before, after) = text.split_once("\"key-disabled\"").context("no entry")?;
-    let (begun, signed) = ("\"intent\":{", "\"signed\":{");
-    let counts = [begun, signed].map(|event| before.matches(event).count());
+    let (intent, signed) = ("\"intent\":{", "\"signed\":{");
+    let counts = [intent, signed].map(|event| before.matches(event).count());
     assert!(counts[0] == counts[1] && counts[0] > 20, "{counts:?}");
     assert!(!after.contains("\"intent\"") && !after.contains("\"signed\""), "{after}");
     Ok(())

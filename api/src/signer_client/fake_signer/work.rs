@@ -114,11 +114,12 @@ impl Signer {
                 Some(status) => (None, Outcome::Done(Reply::Approval(status.clone()))),
                 None => (None, Outcome::Refused(refusal(RefusalCode::UnknownApproval))),
             },
-            Request::Seal(seal) => {
-                done(self.journal.head(), Reply::Sealed(Sealed { blob: seal.bytes }))
-            }
+            Request::Seal(seal) => done(
+                self.journal.head(),
+                Reply::Sealed(Sealed { blob: Bytes(seal.bytes.expose().to_vec()) }),
+            ),
             Request::Unseal(unseal) => {
-                done(self.journal.head(), Reply::Unsealed(Unsealed { bytes: unseal.blob }))
+                done(self.journal.head(), Reply::Unsealed(Unsealed { bytes: unseal.blob.0.into() }))
             }
             Request::ReadJournal(read) => {
                 let entries = self.journal.read(read.after);

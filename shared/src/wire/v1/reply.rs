@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::KeyRole;
-use crate::bytes::{Bytes, ConnectionNonce};
+use crate::bytes::{Bytes, ConnectionNonce, SecretBytes};
 use crate::id::{ApprovalId, KeyId, SignerId};
 use crate::wire::algorithm::{KeyAlgorithm, SignatureAlgorithm};
 use crate::wire::policy::Policy;
@@ -185,11 +185,11 @@ pub struct Sealed {
 }
 
 /// See [`Reply::Unsealed`].
-#[derive(Clone, Deserialize, Serialize, PartialEq)]
+#[derive(Clone, Debug, Deserialize, Serialize, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct Unsealed {
     /// The 32 bytes.
-    pub bytes: Bytes,
+    pub bytes: SecretBytes,
 }
 
 /// See [`Reply::Journal`].
@@ -198,10 +198,4 @@ pub struct Unsealed {
 pub struct JournalPart {
     /// Each the exact JSON of a [`crate::wire::journal::Entry`] as stored, in order. Empty at the end.
     pub entries: Vec<String>,
-}
-
-impl std::fmt::Debug for Unsealed {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Unsealed(..)")
-    }
 }
