@@ -119,12 +119,14 @@ fn signature_of(
 }
 
 /// What the signer does without being asked: journals its start as soon as the journal can be
-/// written, closes what a crash left open, cleans up pending keys, finishes destructions.
+/// written, closes what a crash left open, cleans up pending keys, finishes destructions, has the
+/// keyring's file follow, watches the clock.
 pub async fn chores(signer: Arc<Signer>, recovered: Recovered, mut stop: watch::Receiver<bool>) {
     let mut swept: Vec<&str> = Vec::new();
-    let mut steps = StartSteps::default();
+    let (mut steps, mut is_right) = (StartSteps::default(), true);
     while !*stop.borrow() {
         signer.keyring.save().await;
+        is_right = signer.clock_guard.watch(signer.clock.as_ref(), is_right);
         if signer.is_started.load(Ordering::Acquire) {
             signer.close_abandoned().await;
             request::finish_installations(&signer).await;
