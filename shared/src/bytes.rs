@@ -4,8 +4,9 @@ use std::fmt;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use serde::de::Error as _;
+use serde::de::{Error as _, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use zeroize::Zeroizing;
 
 /// DER or another byte string of any length; standard base64 with padding in JSON (RFC 4648,
 /// section 4).
@@ -40,8 +41,65 @@ impl Serialize for Bytes {
 
 impl<'de> Deserialize<'de> for Bytes {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
-        STANDARD.decode(text.as_bytes()).map(Self).map_err(D::Error::custom)
+        deserializer.deserialize_str(Base64).map(Self)
+    }
+}
+
+/// Reads base64 from where it lies: no copy of the text is made.
+struct Base64;
+
+impl Visitor<'_> for Base64 {
+    type Value = Vec<u8>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("base64")
+    }
+
+    fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Vec<u8>, E> {
+        // The error must not quote what may be a secret.
+        STANDARD.decode(text).map_err(|_| E::custom("not base64"))
+    }
+}
+
+/// As [`Bytes`], for a data key: never printed, and wiped when dropped.
+#[derive(Clone, PartialEq, Eq)]
+pub struct SecretBytes(Zeroizing<Vec<u8>>);
+
+impl SecretBytes {
+    /// The secret itself.
+    #[must_use]
+    pub fn expose(&self) -> &[u8] {
+        &self.0
+    }
+
+    /// The secret itself, still wiped when dropped.
+    #[must_use]
+    pub fn into_inner(self) -> Zeroizing<Vec<u8>> {
+        self.0
+    }
+}
+
+impl From<Vec<u8>> for SecretBytes {
+    fn from(bytes: Vec<u8>) -> Self {
+        Self(Zeroizing::new(bytes))
+    }
+}
+
+impl fmt::Debug for SecretBytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SecretBytes(..)")
+    }
+}
+
+impl Serialize for SecretBytes {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&Zeroizing::new(STANDARD.encode(&*self.0)))
+    }
+}
+
+impl<'de> Deserialize<'de> for SecretBytes {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_str(Base64).map(Self::from)
     }
 }
 
@@ -102,5 +160,32 @@ impl<'de, const N: usize> Deserialize<'de> for Fixed<N> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
         text.parse().map_err(D::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn base64_is_read_with_escapes_too_and_nothing_else_is() {
+        for text in [r#""AQID""#, r#""\u0041QID""#] {
+            assert_eq!(serde_json::from_str::<Bytes>(text).unwrap(), Bytes(vec![1, 2, 3]));
+            let secret: SecretBytes = serde_json::from_str(text).unwrap();
+            assert_eq!(secret.expose(), [1, 2, 3]);
+        }
+        for text in [r#""AQI""#, r#""AQI_""#, "1", "[1]", "null"] {
+            assert!(serde_json::from_str::<Bytes>(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_secret_is_never_printed_nor_quoted_in_an_error() {
+        let secret = SecretBytes::from(b"secret".to_vec());
+
+        let broken = serde_json::from_str::<SecretBytes>(r#""c2VjcmV0!""#).unwrap_err();
+
+        assert_eq!(format!("{secret:?}"), "SecretBytes(..)");
+        assert!(!broken.to_string().contains('!'), "{broken}");
     }
 }

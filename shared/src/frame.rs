@@ -4,6 +4,7 @@ use std::io;
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
+use zeroize::Zeroizing;
 
 /// No frame is longer: room for a request with a large TBS and its CSR, none for an attack.
 pub const MAX_FRAME: usize = 256 * 1024;
@@ -66,7 +67,8 @@ pub async fn write_frame(
     socket: &mut (impl AsyncWrite + Unpin),
     body: &[u8],
 ) -> Result<(), FrameError> {
-    socket.write_all(&encode(body)?).await?;
+    // The copy is wiped: a frame may hold a data key.
+    socket.write_all(&Zeroizing::new(encode(body)?)).await?;
     socket.flush().await?;
     Ok(())
 }
@@ -91,6 +93,8 @@ pub fn encode(body: &[u8]) -> Result<Vec<u8>, FrameError> {
 /// The same frames for threads without a runtime: the token workers.
 pub mod blocking {
     use std::io::{ErrorKind, Read, Write};
+
+    use zeroize::Zeroizing;
 
     use super::{FrameError, MAX_FRAME, encode};
 
@@ -122,7 +126,7 @@ pub mod blocking {
     ///
     /// A body over the limit is refused before a byte is written.
     pub fn write_frame(socket: &mut impl Write, body: &[u8]) -> Result<(), FrameError> {
-        socket.write_all(&encode(body)?)?;
+        socket.write_all(&Zeroizing::new(encode(body)?))?;
         socket.flush()?;
         Ok(())
     }

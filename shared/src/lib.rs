@@ -8,4 +8,5 @@ pub mod fail_point;
 pub mod frame;
 pub mod id;
 pub mod signature;
+pub mod wiped;
 pub mod wire;

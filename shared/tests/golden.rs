@@ -96,7 +96,7 @@ fn requests() -> Vec<(&'static str, Request)> {
             "seal",
             Request::Seal(Seal {
                 token: token.clone(),
-                bytes: Bytes(vec![7; 32]),
+                bytes: vec![7; 32].into(),
                 context: context.clone(),
             }),
         ),
@@ -129,7 +129,7 @@ fn replies() -> Vec<(&'static str, Reply)> {
         signer_id: id(),
         boot_id: "00112233".into(),
         connection_nonce: Fixed([2; 16]),
-        journal_head: head(),
+        journal_head: Some(head()),
         halted: None,
         tokens: vec![token],
         keys: vec![key],
@@ -145,7 +145,7 @@ fn replies() -> Vec<(&'static str, Reply)> {
         ("approval-waiting", Reply::Approval(ApprovalStatus::Waiting)),
         ("approval-approved", Reply::Approval(ApprovalStatus::Approved { signature })),
         ("sealed", Reply::Sealed(Sealed { blob: Bytes(vec![9; 4]) })),
-        ("unsealed", Reply::Unsealed(Unsealed { bytes: Bytes(vec![7; 32]) })),
+        ("unsealed", Reply::Unsealed(Unsealed { bytes: vec![7; 32].into() })),
         ("journal", Reply::Journal(JournalPart { entries: vec!["{\"seq\":1}".into()] })),
     ]
 }

@@ -69,6 +69,21 @@ impl ClockGuard {
         Ok(now)
     }
 
+    /// Looks at the clock without being asked: so the reference follows a clock that is steered
+    /// slowly also while nothing is signed, and a jump is told when it happens. Answers whether the
+    /// clock is right; `was_right` is the answer before.
+    pub fn watch(&self, clock: &dyn Clock, was_right: bool) -> bool {
+        let seen = self.check(clock);
+        match &seen {
+            Ok(_) if !was_right => tracing::info!("the clock is right again"),
+            Err(jumped) if was_right => {
+                tracing::error!(%jumped, "nothing is signed until the clock is right or accepted");
+            }
+            Ok(_) | Err(_) => {}
+        }
+        seen.is_ok()
+    }
+
     /// The operator says that the clock is right as it is.
     pub fn accept(&self, clock: &dyn Clock) {
         let mut reference = self.reference.lock().unwrap_or_else(PoisonError::into_inner);
@@ -129,6 +144,32 @@ mod tests {
             hands.move_on(-jump, Duration::ZERO);
             assert!(guard.check(&hands).is_ok(), "{jump}");
         }
+    }
+
+    #[test]
+    fn a_clock_that_is_steered_slowly_never_jumps_while_it_is_watched() {
+        let hands = Hands::at(1_000);
+        let guard = ClockGuard::new(&hands, FIVE, None);
+
+        let is_right = (0..1_000).all(|_| {
+            hands.move_on(time::Duration::milliseconds(1_500), Duration::from_secs(1));
+            guard.watch(&hands, true)
+        });
+
+        assert!(is_right);
+    }
+
+    #[test]
+    fn a_watched_clock_is_wrong_from_its_jump_on_until_it_is_back() {
+        let hands = Hands::at(1_000);
+        let guard = ClockGuard::new(&hands, FIVE, None);
+        let jump = time::Duration::minutes(6);
+
+        hands.move_on(jump, Duration::ZERO);
+        assert!(!guard.watch(&hands, true));
+        assert!(!guard.watch(&hands, false));
+        hands.move_on(-jump, Duration::ZERO);
+        assert!(guard.watch(&hands, false));
     }
 
     #[test]

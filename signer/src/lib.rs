@@ -10,6 +10,7 @@ pub mod config;
 mod durable;
 pub mod journal;
 pub mod keyring;
+pub mod limits;
 pub mod operator;
 pub mod policy;
 mod random;

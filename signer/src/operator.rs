@@ -5,7 +5,7 @@
 //! Promises: each decision is in the journal with the uid that took it.
 //! Never:    signs bytes; it only lets pass what policy had nothing against.
 
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use chancery_shared::wire::journal::Event;
 use chancery_shared::wire::operator::{Nothing, Parked, Reply, Request, Status};
@@ -129,12 +129,6 @@ async fn accept_journal(signer: &Signer, uid: u32) -> Result<(), RequestError> {
     let Some(missing) = signer.missing_head() else { return Ok(()) };
     let event = Event::JournalAccepted { missing, operator_uid: uid };
     signer.keyring.change().await.make(event).await?;
-    let mut lacking = signer.missing.lock().unwrap_or_else(PoisonError::into_inner);
-    // A higher one that was named meanwhile is not what the operator accepted.
-    if *lacking == Some(missing) {
-        *lacking = None;
-    }
-    drop(lacking);
     tracing::warn!(uid, seq = missing.seq, "the operator accepted a journal with a gap");
     Ok(())
 }

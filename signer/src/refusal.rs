@@ -8,7 +8,7 @@ use chancery_shared::wire::{JournalHead, MAX_CONTEXT, MAX_DER, Refusal, RefusalC
 use crate::approval::ApprovalError;
 use crate::clock_guard::ClockJumped;
 use crate::journal::JournalError;
-use crate::keyring::{KeyringError, Life};
+use crate::keyring::Life;
 use crate::policy::PolicyViolation;
 use crate::token::TokenError;
 
@@ -60,6 +60,12 @@ pub enum RequestError {
         /// What is missing.
         missing: JournalHead,
     },
+    /// The API names an entry so far above the journal's end that it can't have been lost.
+    #[error("entry {seq} is further above the journal's end than a journal can have lost")]
+    ImplausibleHead {
+        /// Its number.
+        seq: u64,
+    },
     /// See [`ClockJumped`].
     #[error("{0}; nothing is signed until it is right again or the operator says accept-clock")]
     ClockJumped(#[from] ClockJumped),
@@ -80,10 +86,10 @@ pub enum RequestError {
         /// What it would have to be.
         needed: &'static str,
     },
-    /// The token has as many keys as it may.
-    #[error("the token holds {max} keys, as many as it may")]
+    /// The token has as many keys as it may, or the signer has.
+    #[error("there are {max} keys, as many as there may be")]
     KeyLimit {
-        /// `max_keys`.
+        /// How many.
         max: u32,
     },
     /// The key can't sign so.
@@ -113,9 +119,6 @@ pub enum RequestError {
     /// See [`JournalError`].
     #[error("the journal can't be written; nothing is signed until it can")]
     Journal(#[from] JournalError),
-    /// See [`KeyringError`].
-    #[error("the keyring can't be written")]
-    Keyring(#[from] KeyringError),
     /// See [`ApprovalError`].
     #[error("{0}")]
     Approval(#[from] ApprovalError),
@@ -207,6 +210,7 @@ impl RequestError {
             Self::OverBudget { .. } | Self::Approval(ApprovalError::Full) => (C::Busy, None),
             Self::RateLimited { .. } => (C::RateLimited, None),
             Self::JournalBehind { .. } => (C::JournalBehind, None),
+            Self::ImplausibleHead { .. } => (C::PolicyViolation, Some("hello.head")),
             Self::ClockJumped(_) => (C::ClockJumped, None),
             Self::UnknownToken => (C::UnknownToken, None),
             Self::UnknownKey => (C::UnknownKey, None),
@@ -219,12 +223,8 @@ impl RequestError {
             Self::NotADataKey => (C::PolicyViolation, Some("seal.size")),
             Self::Policy(violation) => (C::PolicyViolation, Some(violation.rule())),
             Self::Token(error) => (token_code(error), None),
-            Self::NotStarted | Self::Journal(_) | Self::Keyring(KeyringError::Journal(_)) => {
-                (C::JournalUnavailable, None)
-            }
-            Self::Keyring(KeyringError::File(_)) | Self::Approval(ApprovalError::Io(_)) => {
-                (C::Internal, None)
-            }
+            Self::NotStarted | Self::Journal(_) => (C::JournalUnavailable, None),
+            Self::Approval(ApprovalError::Io(_)) => (C::Internal, None),
             Self::Approval(ApprovalError::Unknown) => (C::UnknownApproval, None),
             Self::Approval(ApprovalError::Closed) => (C::ApprovalState, None),
         }

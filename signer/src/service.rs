@@ -5,6 +5,8 @@ use std::sync::Arc;
 use chancery_shared::bytes::Fixed;
 use chancery_shared::wire::{ReplyEnvelope, RequestEnvelope, operator as operator_wire, v1};
 
+use zeroize::Zeroizing;
+
 use crate::policy::ConnectionSerials;
 use crate::refusal::RequestError;
 use crate::signer::Signer;
@@ -27,7 +29,7 @@ impl Service for ApiService {
     async fn serve(
         &self,
         connection: Arc<ConnectionSerials>,
-        frame: Arc<Vec<u8>>,
+        frame: Arc<Zeroizing<Vec<u8>>>,
     ) -> (Self::Reply, bool) {
         request::serve(Arc::clone(&self.0), connection, &frame).await
     }
@@ -49,7 +51,7 @@ impl Service for OperatorService {
         uid
     }
 
-    async fn serve(&self, uid: Arc<u32>, frame: Arc<Vec<u8>>) -> (Self::Reply, bool) {
+    async fn serve(&self, uid: Arc<u32>, frame: Arc<Zeroizing<Vec<u8>>>) -> (Self::Reply, bool) {
         operator::serve(Arc::clone(&self.0), *uid, &frame).await
     }
 

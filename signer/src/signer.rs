@@ -56,8 +56,6 @@ pub struct Signer {
     /// Set once the API has named a head that this journal has, or where the journal is new: until
     /// then an old copy of it may call a CA's live key pending.
     pub(crate) is_vouched_for: AtomicBool,
-    /// A head that was seen before and is not in the journal.
-    pub(crate) missing: Mutex<Option<JournalHead>>,
     /// CA certificates that are signed and could not be installed yet, oldest first.
     pub(crate) uninstalled: Mutex<Vec<SignedCa>>,
     /// Intents whose end could not be journaled yet.
@@ -89,27 +87,41 @@ impl Signer {
 
     /// The head that was seen before and is not in the journal.
     pub fn missing_head(&self) -> Option<JournalHead> {
-        *self.missing.lock().unwrap_or_else(PoisonError::into_inner)
+        self.keyring.lost()
     }
 
-    /// Holds a head that the API knows against the journal. Heads of other signers say nothing.
+    /// Where the journal stands, for the API to remember; `None` where it lacks entries: those that
+    /// follow a loss must not take the place of what the API knows.
+    pub fn told_head(&self) -> Option<JournalHead> {
+        self.missing_head().is_none().then(|| self.journal.head())
+    }
+
+    /// Holds heads that the API knows against the journal. Those of other signers say nothing.
     ///
     /// # Errors
     ///
-    /// The journal can't be read.
-    pub fn compare_head(&self, known: JournalHead) -> Result<(), JournalError> {
-        if known.signer_id != self.journal.signer_id() || self.keyring.is_accepted(&known) {
+    /// The journal can't be read, or can't have lost so many entries.
+    pub async fn compare_heads(&self, known: &[JournalHead]) -> Result<(), RequestError> {
+        let is_ours = |head: &&JournalHead| head.signer_id == self.journal.signer_id();
+        let ours = known.iter().filter(is_ours).copied();
+        let ours: Vec<_> = ours.filter(|head| !self.keyring.is_accepted(head)).collect();
+        if ours.is_empty() {
             return Ok(());
         }
-        if self.journal.accounts_for(&known)? {
-            self.is_vouched_for.store(true, Ordering::Release);
-        } else {
-            let mut missing = self.missing.lock().unwrap_or_else(PoisonError::into_inner);
-            // The highest one is the one to be accepted: it covers those below.
-            if missing.is_none_or(|other| other.seq < known.seq) {
-                tracing::error!(seq = known.seq, "the journal lacks an entry that the API knows");
-                *missing = Some(known);
+        let judge = move |journal: &Journal| {
+            let judged = ours.into_iter().map(|head| Ok((head, journal.accounts_for(&head)?)));
+            judged.collect::<Result<Vec<_>, JournalError>>()
+        };
+        for (head, is_there) in self.journal.reading(judge).await? {
+            if is_there {
+                self.is_vouched_for.store(true, Ordering::Release);
+                continue;
             }
+            // It could never be accepted, and would stop the signer for good.
+            if !self.journal.can_have_lost(&head) {
+                return Err(RequestError::ImplausibleHead { seq: head.seq });
+            }
+            self.keyring.miss(head).await;
         }
         Ok(())
     }

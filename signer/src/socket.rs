@@ -13,11 +13,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chancery_shared::frame::{self, FrameError};
+use chancery_shared::wiped::WipedBuffer;
 use serde::Serialize;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
 use tokio::task::{JoinHandle, JoinSet};
+use zeroize::Zeroizing;
 
 use crate::admission::{AdmittedUid, admit};
 
@@ -47,7 +49,7 @@ pub trait Service: Clone + Send + Sync + 'static {
     fn serve(
         &self,
         connection: Arc<Self::Connection>,
-        frame: Arc<Vec<u8>>,
+        frame: Arc<Zeroizing<Vec<u8>>>,
     ) -> impl Future<Output = (Self::Reply, bool)> + Send;
 
     /// The reply to a frame that took longer than it may.
@@ -146,7 +148,7 @@ async fn connection<S: Service>(
         let (replies, broken) = (replies.clone(), broken.clone());
         tokio::spawn(async move {
             let (reply, goes_on) = serve_in_time(service, connection, frame, permit).await;
-            match serde_json::to_vec(&reply) {
+            match WipedBuffer::of_json(&reply) {
                 // A peer that is gone gets no reply; what was done stands in the journal.
                 Ok(reply) => drop(replies.send(reply).await),
                 Err(error) => tracing::error!(%error, "a reply could not be written as JSON"),
@@ -169,7 +171,8 @@ async fn serve_in_time<S: Service>(
     frame: Vec<u8>,
     permit: OwnedSemaphorePermit,
 ) -> (S::Reply, bool) {
-    let frame = Arc::new(frame);
+    // Wiped when it is served: it may hold a data key.
+    let frame = Arc::new(Zeroizing::new(frame));
     let served = {
         let (service, frame) = (service.clone(), Arc::clone(&frame));
         tokio::spawn(async move {
@@ -195,7 +198,7 @@ async fn next_frame(incoming: &mut OwnedReadHalf) -> Option<Vec<u8>> {
     }
 }
 
-async fn write_replies(mut outgoing: OwnedWriteHalf, mut queue: mpsc::Receiver<Vec<u8>>) {
+async fn write_replies(mut outgoing: OwnedWriteHalf, mut queue: mpsc::Receiver<WipedBuffer>) {
     while let Some(reply) = queue.recv().await {
         let written =
             tokio::time::timeout(FRAME_DEADLINE, frame::write_frame(&mut outgoing, &reply));

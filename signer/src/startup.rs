@@ -67,9 +67,9 @@ pub fn start(
     let new_id = SignerId::new(started_at, random::bytes());
     let (journal, recovered) = Journal::open(&journal_folder, options, Arc::clone(&clock), new_id)?;
     let path = folder.join("keyring.json");
-    let (keyring, missing) = Keyring::open(path, journal.clone(), &journal_folder, &recovered)?;
-    if let Some(missing) = missing {
-        tracing::error!(seq = missing.seq, "the journal lacks an entry that the keyring knows");
+    let keyring = Keyring::open(path, journal.clone(), &journal_folder, &recovered)?;
+    if let Some(lost) = keyring.lost() {
+        tracing::error!(seq = lost.seq, "the journal lacks an entry that was seen before");
     }
     let approvals = Approvals::open(folder.join("approvals"), started_at, |parked| {
         signature_of(parked, &recovered, &journal_folder).map_err(StartError::from)
@@ -88,7 +88,6 @@ pub fn start(
         refusals: Refusals::default(),
         is_started: AtomicBool::new(false),
         is_vouched_for: AtomicBool::new(recovered.is_new),
-        missing: Mutex::new(missing),
         unclosed: Mutex::default(),
         uninstalled: Mutex::new(recovered.uninstalled.clone()),
         config,
@@ -120,11 +119,14 @@ fn signature_of(
 }
 
 /// What the signer does without being asked: journals its start as soon as the journal can be
-/// written, closes what a crash left open, cleans up pending keys, finishes destructions.
+/// written, closes what a crash left open, cleans up pending keys, finishes destructions, has the
+/// keyring's file follow, watches the clock.
 pub async fn chores(signer: Arc<Signer>, recovered: Recovered, mut stop: watch::Receiver<bool>) {
     let mut swept: Vec<&str> = Vec::new();
-    let mut steps = StartSteps::default();
+    let (mut steps, mut is_right) = (StartSteps::default(), true);
     while !*stop.borrow() {
+        signer.keyring.save().await;
+        is_right = signer.clock_guard.watch(signer.clock.as_ref(), is_right);
         if signer.is_started.load(Ordering::Acquire) {
             signer.close_abandoned().await;
             request::finish_installations(&signer).await;

@@ -117,8 +117,12 @@ impl SignerHome {
         Ok(ca)
     }
 
-    /// A key without a certificate.
-    fn create_key(
+    /// Makes a key without a certificate, for a CA of that name.
+    ///
+    /// # Errors
+    ///
+    /// The signer refused.
+    pub fn create_key(
         &self,
         peer: &mut Peer,
         name: &str,

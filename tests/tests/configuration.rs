@@ -18,7 +18,7 @@ fn the_signer_names_the_line_or_the_key() -> anyhow::Result<()> {
         ("sandbox = \"optional\"", "sandbox = \"maybe\"", "unknown variant `maybe`"),
         ("clock_jump_minutes = 5", "clock_jump_minutes = 0", "clock_jump_minutes = 0: 1 to 1440"),
         ("budget_per_minute = 0", "budget_per_minute = -1", "budget_per_minute"),
-        ("max_keys = 100", "max_keys = 0", "max_keys = 0: 1 to 10000"),
+        ("max_keys = 100", "max_keys = 0", "max_keys = 0: 1 to 500, all tokens together"),
         ("allowWildcards", "allowWildcard", "unknown field `allowWildcard`"),
         ("[journal]", "[journal", "TOML parse error"),
         ("anchors = []", "anchors = [\"config/none.pem\"]", "config/none.pem"),

@@ -43,10 +43,10 @@ impl SignerState {
         self.last.as_ref().map(|last| last.signer_id)
     }
 
-    /// Where its journal stood when it was last asked.
+    /// Where its journal stood when it was last asked; `None` where it lacks entries.
     #[must_use]
     pub fn journal_head(&self) -> Option<JournalHead> {
-        self.last.as_ref().map(|last| last.journal_head)
+        self.last.as_ref().and_then(|last| last.journal_head)
     }
 
     /// The tokens on offer, as last seen.

@@ -12,6 +12,7 @@ use serde::Deserialize;
 
 use file::ConfigFile;
 
+use crate::limits;
 use crate::token::{Sandbox, TokenConfig};
 
 /// What happens to a request for a CA certificate.
@@ -155,16 +156,29 @@ impl Config {
         if !(1..=1440).contains(&file.clock_jump_minutes) {
             return refuse("clock_jump_minutes", file.clock_jump_minutes.to_string(), "1 to 1440");
         }
-        if file.token.is_empty() {
-            return refuse("token", "none".into(), "at least one [[token]]");
+        let tokens = file.token.len();
+        if !(1..=limits::MAX_TOKENS).contains(&tokens) {
+            return refuse("token", format!("{tokens} tables"), "1 to 16 tables [[token]]");
+        }
+        let ceiling = file.ceiling.unwrap_or_else(Policy::shipped);
+        let length = serde_json::to_vec(&ceiling).map_or(usize::MAX, |json| json.len());
+        if length > limits::MAX_CEILING {
+            return refuse("ceiling", format!("{length} bytes"), "at most 16384 bytes as JSON");
         }
         let mut tokens: Vec<TokenConfig> = Vec::new();
         for token in file.token {
-            if token.name.is_empty() || tokens.iter().any(|other| other.name == token.name) {
-                return refuse("token.name", token.name, "a name that no other token has");
+            if !limits::is_token_name(&token.name)
+                || tokens.iter().any(|other| other.name == token.name)
+            {
+                let allowed = "a name that no other token has, of 1 to 64 bytes, without control \
+                               characters, quotes and backslashes";
+                return refuse("token.name", token.name, allowed);
             }
-            if !(1..=10_000).contains(&token.max_keys) {
-                return refuse("token.max_keys", token.max_keys.to_string(), "1 to 10000");
+            // Together with the tokens before.
+            let keys: u32 = tokens.iter().map(|other| other.max_keys).sum();
+            if !(1..=limits::MAX_KEYS - keys).contains(&token.max_keys) {
+                let allowed = "1 to 500, all tokens together";
+                return refuse("token.max_keys", token.max_keys.to_string(), allowed);
             }
             if !(1..=13).contains(&token.deadline_seconds) {
                 let value = token.deadline_seconds.to_string();
@@ -193,7 +207,7 @@ impl Config {
             anchors: anchors.collect::<Result<_, _>>()?,
             segment_bytes: file.journal.segment_mib * 1024 * 1024,
             tokens,
-            ceiling: file.ceiling.unwrap_or_else(Policy::shipped),
+            ceiling,
         })
     }
 

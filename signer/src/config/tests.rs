@@ -63,3 +63,43 @@ fn a_bad_line_is_named_and_stops_the_start() {
         assert!(format!("{error:#}").contains(said), "{line}: {error:#}");
     }
 }
+
+/// `SOUND` with more tokens of these names, each with as many keys.
+fn with_tokens(names: &[&str], max_keys: u32) -> String {
+    let first = SOUND.split_once("[[token]]").unwrap().1;
+    names.iter().fold(SOUND.to_owned(), |text, name| {
+        let token = first.replace("\"T\"", &format!("'{name}'"));
+        format!("{text}\nmax_keys = {max_keys}\n[[token]]{token}")
+    })
+}
+
+#[test]
+fn there_are_no_more_tokens_and_keys_than_a_greeting_can_name() {
+    let numbered: Vec<String> = (1..=16).map(|number| number.to_string()).collect();
+    let numbered: Vec<&str> = numbered.iter().map(String::as_str).collect();
+
+    // The last one has the shipped 100.
+    assert_eq!(load(&with_tokens(&["A", "B"], 200)).unwrap().tokens.len(), 3);
+    assert_eq!(load(&with_tokens(&numbered[..15], 20)).unwrap().tokens.len(), 16);
+    for (text, said) in [
+        (with_tokens(&["A", "B"], 201), "token.max_keys = 100: 1 to 500, all tokens together"),
+        (with_tokens(&["A"], 501), "token.max_keys = 501: 1 to 500, all tokens together"),
+        (with_tokens(&numbered, 20), "token = 17 tables: 1 to 16"),
+        (with_tokens(&["T"], 20), "token.name = T: a name that no other token has"),
+        (with_tokens(&["a\"b"], 20), "token.name = a\"b: a name"),
+        ("api_uid = 7\noperator_uid = 0".into(), "token = 0 tables: 1 to 16"),
+    ] {
+        let error = load(&text).unwrap_err().to_string();
+        assert!(error.contains(said), "{error}");
+    }
+}
+
+#[test]
+fn a_ceiling_that_no_greeting_could_carry_is_refused() {
+    let policy = Policy { domains: Some(vec!["d".repeat(17_000)]), ..Policy::shipped() };
+    let ceiling = toml::to_string(&policy).unwrap().replace("[certifyCas]", "[ceiling.certifyCas]");
+
+    let error = load(&format!("{SOUND}\n[ceiling]\n{ceiling}")).unwrap_err().to_string();
+
+    assert!(error.contains("at most 16384 bytes"), "{error}");
+}

@@ -13,6 +13,7 @@ use crossbeam_channel::Sender;
 use tokio::sync::{Semaphore, oneshot};
 
 use super::command::{Answer, Command, Waiting};
+use super::gap::Gap;
 use super::log::{Log, head};
 use super::published::Published;
 use super::read::{self, read_entries};
@@ -46,6 +47,8 @@ pub struct Journal {
     writer: Sender<Command>,
     /// Bounds what waits in memory: past it, callers wait before they send.
     seats: Arc<Semaphore>,
+    /// Bounds who is on the disk to read.
+    readers: Arc<Semaphore>,
 }
 
 impl Journal {
@@ -96,7 +99,8 @@ impl Journal {
         let thread = thread::Builder::new().name("journal".to_owned());
         thread.spawn(|| writer.run()).map_err(unusable)?;
         let seats = Arc::new(Semaphore::new(SEATS));
-        Ok((Self { published, writer: sender, seats }, recovered))
+        let readers = Arc::new(Semaphore::new(READERS));
+        Ok((Self { published, writer: sender, seats, readers }, recovered))
     }
 
     /// Records that `tbs` is to be signed. The intent is on disk when this returns.
@@ -166,6 +170,27 @@ impl Journal {
         let _ = state.wait_for(|state| *state == JournalState::Poisoned).await;
     }
 
+    /// Does what blocks on the disk to read, on a thread that may wait for it. A few at once have
+    /// their turn; the others wait for theirs without a thread.
+    ///
+    /// # Errors
+    ///
+    /// What `read` answers, or [`JournalError::Closed`] where the runtime ends.
+    pub async fn reading<T: Send + 'static>(
+        &self,
+        read: impl FnOnce(&Self) -> Result<T, JournalError> + Send + 'static,
+    ) -> Result<T, JournalError> {
+        let turn = Arc::clone(&self.readers).acquire_owned().await;
+        let turn = turn.map_err(|_| JournalError::Closed)?;
+        let journal = self.clone();
+        let read = move || {
+            let read = read(&journal);
+            drop(turn);
+            read
+        };
+        tokio::task::spawn_blocking(read).await.map_err(|_| JournalError::Closed)?
+    }
+
     /// Entries with numbers above `after`, as stored: as many as fit into `budget` bytes when they
     /// stand as strings in JSON, but at least one where there is one. Only what is on disk is
     /// shown. Blocks on the disk; the cost does not depend on the length of the history.
@@ -201,6 +226,11 @@ impl Journal {
                 // Below the head no number is without an entry but those.
                 None => known.seq <= head.seq,
             })
+    }
+
+    /// Whether a journal that ends here can have lost entries up to that one.
+    pub fn can_have_lost(&self, known: &JournalHead) -> bool {
+        Gap { after: self.head().seq, up_to: known.seq }.is_plausible()
     }
 
     /// The last entry on disk; number 0 and a hash of zeros where there is none.
@@ -243,6 +273,9 @@ impl Journal {
 
 /// With entries of the greatest length these are 63 MiB.
 const SEATS: usize = 256;
+
+/// A reader holds up to one reply of entries, and one disk gains nothing by more.
+pub(super) const READERS: usize = 4;
 
 /// While the disk is full.
 const LOOK_EVERY: Duration = Duration::from_secs(1);

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 use chancery_shared::wire::JournalHead;
 use serde::{Deserialize, Serialize};
 
-use super::{KeyRecord, State};
+use super::KeyRecord;
+use super::state::State;
 use crate::durable;
 
 /// Version of the file's shape.
@@ -18,26 +19,25 @@ const VERSION: u32 = 1;
 pub(super) struct Stored {
     version: u32,
     /// The newest entry that the file has in it.
-    pub(super) head: JournalHead,
+    head: JournalHead,
     keys: Vec<KeyRecord>,
     accepted: Vec<JournalHead>,
-    /// Kept over changes that are made while it is missing, `disable-key` for one.
+    /// See [`State::lost`]. Kept over changes that are made meanwhile, `disable-key` for one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     lost: Option<JournalHead>,
 }
 
 impl Stored {
-    pub(super) fn of(state: &State, head: JournalHead) -> Self {
+    pub(super) fn of(state: &State) -> Self {
         let keys = state.keys.values().map(|key| KeyRecord::clone(key)).collect();
-        let (accepted, lost) = (state.accepted.clone(), state.lost);
+        let (head, accepted, lost) = (state.head, state.accepted.clone(), state.lost);
         Self { version: VERSION, head, keys, accepted, lost }
     }
 
-    pub(super) fn into_state(self) -> (State, u64) {
-        let keys =
-            self.keys.into_iter().map(|key| (key.key_id, key.with_certificate_read().into()));
-        let (accepted, lost) = (self.accepted, self.lost);
-        (State { keys: keys.collect(), accepted, lost }, self.head.seq)
+    pub(super) fn into_state(self) -> State {
+        let Self { version: _, head, keys, accepted, lost } = self;
+        let keys = keys.into_iter().map(|key| (key.key_id, key.with_certificate_read().into()));
+        State { keys: keys.collect(), accepted, lost, head, revision: 0 }
     }
 }
 

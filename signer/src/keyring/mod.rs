@@ -5,23 +5,25 @@
 
 mod file;
 mod record;
+mod state;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use chancery_shared::id::KeyId;
 use chancery_shared::wire::JournalHead;
 use chancery_shared::wire::journal::Event;
 use chancery_shared::wire::v1::KeySummary;
-use tokio::sync::OwnedRwLockReadGuard;
+use tokio::sync::{OwnedRwLockReadGuard, OwnedRwLockWriteGuard};
 
 pub use file::KeyringFileError;
 pub use record::{KeyRecord, Life};
 
 use crate::journal::{Journal, JournalError, Recovered};
+use state::State;
 
 /// The keyring of one signer.
 #[derive(Debug)]
@@ -29,28 +31,24 @@ pub struct Keyring {
     path: PathBuf,
     journal: Journal,
     state: Mutex<State>,
-    /// Held for the whole of a change, so that entries and file have one order.
+    /// Held for the whole of a change, so that entries and effects have one order.
     changing: tokio::sync::Mutex<()>,
+    /// Held while the file is written: the newest state is written last.
+    saving: tokio::sync::Mutex<()>,
+    /// The revision that the file has.
+    saved: AtomicU64,
+    /// Whether the file could not be written when it was tried last.
+    is_unsaved: AtomicBool,
 }
 
-/// What the entries add up to.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct State {
-    keys: BTreeMap<KeyId, Arc<KeyRecord>>,
-    /// Heads that the operator accepted as lost.
-    accepted: Vec<JournalHead>,
-    /// A head that this keyring had seen when the journal came back without it.
-    lost: Option<JournalHead>,
-}
-
-/// Why a change of the keyring did not come about.
+/// Why there is no keyring.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyringError {
-    /// The journal did not take the entry: nothing has changed.
-    #[error("the change could not be journaled")]
+    /// The journal can't be read.
+    #[error("the journal could not be read")]
     Journal(#[from] JournalError),
-    /// The entry stands, the file could not follow; the next start reads the journal instead.
-    #[error("the keyring file could not be written")]
+    /// The file can't be used.
+    #[error("the keyring file could not be read")]
     File(#[from] KeyringFileError),
 }
 
@@ -69,10 +67,14 @@ impl KeyInUse {
     }
 }
 
+/// No use of a key is left, and none begins as long as this is held.
+#[derive(Debug)]
+pub struct KeyAtRest {
+    _rest: OwnedRwLockWriteGuard<()>,
+}
+
 impl Keyring {
     /// Reads the file and what the journal has beyond it.
-    ///
-    /// Answers the keyring, and the head that the file knows but the journal lacks, if any.
     ///
     /// # Errors
     ///
@@ -81,32 +83,41 @@ impl Keyring {
     pub fn open(
         path: PathBuf,
         journal: Journal,
-        journal_folder: &std::path::Path,
+        journal_folder: &Path,
         recovered: &Recovered,
-    ) -> Result<(Self, Option<JournalHead>), KeyringError> {
-        let stored = file::read(&path)?;
-        let known = stored.as_ref().map(|stored| stored.head);
-        let (mut state, seq) = stored.map_or_else(Default::default, file::Stored::into_state);
-        if let Some(head) = known
-            && !state.accepted.contains(&head)
-            && !journal.accounts_for(&head)?
-        {
-            state.lost.get_or_insert(head);
+    ) -> Result<Self, KeyringError> {
+        let head = journal.head();
+        let nothing = JournalHead { seq: 0, ..head };
+        let mut state =
+            file::read(&path)?.map_or_else(|| State::before(nothing), file::Stored::into_state);
+        let before = (state.lost, state.head);
+        state.lost = None;
+        for seen in before.0.into_iter().chain((before.1.seq > 0).then_some(before.1)) {
+            if !state.accepted.contains(&seen) && !journal.accounts_for(&seen)? {
+                state.miss(seen);
+            }
         }
-        // An acceptance that the file could not follow is among these.
-        if recovered.last_keyring_change > seq {
-            for entry in crate::journal::entries(journal_folder, seq) {
+        // Changes and acceptances that the file could not follow are among these.
+        let after = state.head.seq;
+        if recovered.last_keyring_change > after {
+            for entry in crate::journal::entries(journal_folder, after) {
                 state.apply(&entry?.event);
             }
         }
-        let lost = state.lost;
-        let keyring = Self {
+        // From here on an entry is above this one, also where the file knew higher ones.
+        state.head = head;
+        state.revision = 1;
+        let is_in_file = state.lost == before.0 && recovered.last_keyring_change <= before.1.seq;
+        let saved = AtomicU64::new(u64::from(is_in_file));
+        Ok(Self {
             path,
             journal,
             state: Mutex::new(state),
             changing: tokio::sync::Mutex::default(),
-        };
-        Ok((keyring, lost))
+            saving: tokio::sync::Mutex::default(),
+            saved,
+            is_unsaved: AtomicBool::new(false),
+        })
     }
 
     /// The key, in whatever state it is.
@@ -122,11 +133,10 @@ impl Keyring {
         Some(KeyInUse { record: self.key(key_id)?, _use: in_use })
     }
 
-    /// Waits until no use of the key that began before is left.
-    pub async fn wait_for_uses(&self, key_id: KeyId) {
-        if let Some(record) = self.key(key_id) {
-            drop(record.gate().write_owned().await);
-        }
+    /// Waits until no use of the key is left; meanwhile none begins.
+    pub async fn put_to_rest(&self, key_id: KeyId) -> Option<KeyAtRest> {
+        let gate = self.key(key_id)?.gate();
+        Some(KeyAtRest { _rest: gate.write_owned().await })
     }
 
     /// Every key, destroyed ones included.
@@ -150,9 +160,19 @@ impl Keyring {
     /// Keys on that token that are not destroyed, and those that are being made.
     #[must_use]
     pub fn keys_on(&self, token: &str) -> u32 {
+        self.count(|key| key.token == token)
+    }
+
+    /// Keys that are not destroyed, and those that are being made, wherever they are.
+    #[must_use]
+    pub fn keys_in_all(&self) -> u32 {
+        self.count(|_| true)
+    }
+
+    fn count(&self, counts: impl Fn(&KeyRecord) -> bool) -> u32 {
         let state = self.state();
-        let on_it = state.keys.values().filter(|key| key.token == token && key.is_on_token());
-        u32::try_from(on_it.count()).unwrap_or(u32::MAX)
+        let counted = state.keys.values().filter(|key| key.is_on_token() && counts(key));
+        u32::try_from(counted.count()).unwrap_or(u32::MAX)
     }
 
     /// Whether the operator accepted that this head is lost.
@@ -161,9 +181,51 @@ impl Keyring {
         self.state().accepted.contains(head)
     }
 
+    /// A head that was seen and that the journal lacks.
+    #[must_use]
+    pub fn lost(&self) -> Option<JournalHead> {
+        self.state().lost
+    }
+
+    /// Someone knows this head and the journal lacks it: from now on, over restarts too, it is
+    /// lost, until the operator accepts that.
+    pub async fn miss(&self, known: JournalHead) {
+        if self.state().miss(known) {
+            tracing::error!(seq = known.seq, "the journal lacks an entry that the API knows");
+            self.save().await;
+        }
+    }
+
     /// Begins a change: the keyring stays as it is until the change is dropped or made.
     pub async fn change(&self) -> Change<'_> {
         Change { keyring: self, _alone: self.changing.lock().await }
+    }
+
+    /// Writes the file, where it does not have every change yet. What can't be written is told
+    /// once and written later: the journal has it.
+    pub async fn save(&self) {
+        let _alone = self.saving.lock().await;
+        let (stored, revision) = {
+            let state = self.state();
+            if state.revision == self.saved.load(Ordering::Acquire) {
+                return;
+            }
+            (file::Stored::of(&state), state.revision)
+        };
+        match file::write(self.path.clone(), stored).await {
+            Ok(()) => {
+                self.saved.store(revision, Ordering::Release);
+                if self.is_unsaved.swap(false, Ordering::AcqRel) {
+                    tracing::info!("the keyring file is written again");
+                }
+            }
+            Err(error) => {
+                if !self.is_unsaved.swap(true, Ordering::AcqRel) {
+                    let error = &error as &dyn std::error::Error;
+                    tracing::error!(error, "the keyring file is behind the journal for now");
+                }
+            }
+        }
     }
 
     fn state(&self) -> std::sync::MutexGuard<'_, State> {
@@ -179,76 +241,15 @@ pub struct Change<'a> {
 }
 
 impl Change<'_> {
-    /// Journals the event, then lets it take effect, then writes the file.
+    /// Journals the event, then lets it take effect, then has the file follow as far as it can.
     ///
     /// # Errors
     ///
-    /// [`KeyringError::Journal`]: nothing has changed. [`KeyringError::File`]: the change stands.
-    pub async fn make(&self, event: Event) -> Result<JournalHead, KeyringError> {
+    /// The journal did not take the entry: nothing has changed.
+    pub async fn make(&self, event: Event) -> Result<JournalHead, JournalError> {
         let head = self.keyring.journal.append(event.clone()).await?;
-        let stored = {
-            let mut state = self.keyring.state();
-            state.apply(&event);
-            file::Stored::of(&state, head)
-        };
-        file::write(self.keyring.path.clone(), stored).await?;
+        self.keyring.state().change(&event, head);
+        self.keyring.save().await;
         Ok(head)
-    }
-}
-
-impl State {
-    /// Lets one event take effect. Events that say nothing of keys change nothing.
-    fn apply(&mut self, event: &Event) {
-        match event {
-            Event::KeyPending { key_id, .. } => {
-                if let Some(record) = KeyRecord::pending(event) {
-                    self.keys.insert(*key_id, Arc::new(record));
-                }
-            }
-            Event::KeyCreated { key_id, spki } => {
-                self.update(*key_id, |key| key.created(spki));
-            }
-            Event::KeyCreationFailed { key_id, .. } => {
-                self.keys.remove(key_id);
-            }
-            Event::CaCertificateInstalled { key_id, chain, .. } => {
-                self.update(*key_id, |key| key.installed(chain));
-            }
-            Event::KeyDisabled(event) => self.update(event.key_id, |key| key.now(Life::Disabled)),
-            Event::KeyEnabled(event) => self.update(event.key_id, |key| key.now(Life::Live)),
-            Event::KeyDestroying(event) => {
-                self.update(event.key_id, |key| key.now(Life::Destroying));
-            }
-            Event::KeyDestroyed { key_id } => {
-                self.update(*key_id, |key| key.now(Life::Destroyed));
-            }
-            Event::JournalAccepted { missing, .. } => {
-                self.accepted.push(*missing);
-                // It covers those below.
-                self.lost = self
-                    .lost
-                    .filter(|lost| lost.signer_id != missing.signer_id || lost.seq > missing.seq);
-            }
-            Event::Started { .. }
-            | Event::SegmentOpened { .. }
-            | Event::TornTailCut { .. }
-            | Event::Intent(_)
-            | Event::Signed { .. }
-            | Event::Abandoned { .. }
-            | Event::Refused { .. }
-            | Event::Parked { .. }
-            | Event::Approved { .. }
-            | Event::Denied { .. }
-            | Event::Sealed { .. }
-            | Event::Unsealed { .. }
-            | Event::ClockAccepted { .. }
-            | Event::PinRefusalCleared { .. } => {}
-        }
-    }
-
-    fn update(&mut self, key_id: KeyId, change: impl FnOnce(&KeyRecord) -> KeyRecord) {
-        if let Some(record) = self.keys.get_mut(&key_id) {
-            *record = Arc::new(change(record));
-        }
     }
 }

@@ -11,9 +11,33 @@ use super::violation::PolicyViolation;
 /// No sensible chain is longer, and each step costs a signature verification.
 const MAX_LENGTH: usize = 8;
 
+/// A chain that obeys RFC 5280, section 6.1, up to the topmost CA that the signer knows of: so the
+/// constraints of all of them bind the first.
+#[derive(Debug)]
+pub struct CheckedChain {
+    certificates: Vec<Bytes>,
+}
+
+impl CheckedChain {
+    /// DER of the certificates, the key's own first, each followed by its issuer's.
+    #[must_use]
+    pub fn into_certificates(self) -> Vec<Bytes> {
+        self.certificates
+    }
+}
+
+/// What the signer itself knows of the CAs above a chain.
+#[derive(Clone, Copy, Debug)]
+pub struct Above<'a> {
+    /// DER of the certificates that the operator trusts.
+    pub anchors: &'a [Vec<u8>],
+    /// The chains that are installed.
+    pub installed: &'a [Vec<Bytes>],
+}
+
 /// Checks that `chain` leads from the key of `key_spki` (its own certificate first, its issuer
-/// next) to one of `anchors`, DER certificates. The anchor itself may end the chain or be left
-/// out.
+/// next) to one of the anchors. The anchor may end the chain or be left out: the signer puts it
+/// there, and what it knows above it.
 ///
 /// # Errors
 ///
@@ -21,9 +45,9 @@ const MAX_LENGTH: usize = 8;
 pub fn check_chain(
     key_spki: &[u8],
     chain: &[Bytes],
-    anchors: &[Vec<u8>],
+    above: Above<'_>,
     now: OffsetDateTime,
-) -> Result<CaCertificate, PolicyViolation> {
+) -> Result<CheckedChain, PolicyViolation> {
     // 1. Bounded, each certificate well-formed and a CA's, the first one the key's.
     if !(1..=MAX_LENGTH).contains(&chain.len()) {
         return Err(PolicyViolation::ChainLength(chain.len()));
@@ -36,8 +60,12 @@ pub fn check_chain(
         return Err(PolicyViolation::ChainKey);
     }
 
-    // 2. It ends at an anchor.
-    path.extend(missing_anchor(&path, anchors)?);
+    // 2. It ends at an anchor, or where what is installed goes on above that.
+    path.extend(missing_anchor(&path, above.anchors)?);
+    let top = path.last().ok_or(PolicyViolation::ChainLength(0))?;
+    for der in above_anchor(top, above.installed) {
+        path.push(CaCertificate::from_der(der.as_slice())?);
+    }
 
     // 3. Each names and is signed by the next.
     for pair in path.windows(2) {
@@ -57,12 +85,14 @@ pub fn check_chain(
     }
 
     // 5. Each has names that all above it may certify; what binds them binds the first too.
+    let certificates = path.iter().map(|certificate| Bytes(certificate.der().to_vec())).collect();
     let mut path = path.into_iter().rev();
     let top = path.next().ok_or(PolicyViolation::ChainLength(0))?;
     path.try_fold(top, |issuer, certificate| {
         issuer.check_names_of(&certificate)?;
         Ok(certificate.below(&issuer))
-    })
+    })?;
+    Ok(CheckedChain { certificates })
 }
 
 /// The anchor that issued the last certificate, unless that is an anchor itself.
@@ -80,6 +110,15 @@ fn missing_anchor(
         .find(|anchor| check_link(last, anchor).is_ok())
         .map(Some)
         .ok_or(PolicyViolation::ChainAnchor)
+}
+
+/// What an installed chain has above this certificate.
+fn above_anchor<'a>(anchor: &CaCertificate, installed: &'a [Vec<Bytes>]) -> &'a [Bytes] {
+    let rest = |chain: &'a Vec<Bytes>| {
+        let at = chain.iter().position(|der| der.as_slice() == anchor.der())?;
+        chain.get(at + 1..).filter(|rest| !rest.is_empty())
+    };
+    installed.iter().find_map(rest).unwrap_or_default()
 }
 
 fn check_link(certificate: &CaCertificate, issuer: &CaCertificate) -> Result<(), PolicyViolation> {

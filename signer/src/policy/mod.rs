@@ -42,7 +42,7 @@ use time::OffsetDateTime;
 pub use ca::{check_ca_certificate, check_own_certificate};
 pub use ca_certificate::CaCertificate;
 pub use certificate::check_certificate;
-pub use chain::check_chain;
+pub use chain::{Above, CheckedChain, check_chain};
 pub use checked::CheckedTbs;
 pub use nonce::{ClaimedNonce, ConnectionSerials};
 pub use serial::serial_number;

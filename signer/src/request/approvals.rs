@@ -12,6 +12,7 @@ use x509_cert::TbsCertificate;
 use super::sign::Leave;
 use super::{Answer, ca_certificate, keys};
 use crate::approval::{ApprovalError, Fate, ParkedRequest};
+use crate::journal::{self, Journal};
 use crate::random;
 use crate::refusal::RequestError;
 use crate::signer::Signer;
@@ -98,18 +99,43 @@ pub async fn approve(
     }
     let parked = signer.approvals.begin(approval_id, now)?;
     let done = match signer.journal.append(Event::Approved { approval_id, operator_uid }).await {
-        Ok(_) => carry_out(signer, parked).await,
+        Ok(_) => carry_out(signer, parked.clone()).await,
         Err(error) => Err(error.into()),
     };
-    let fate = match &done {
-        Ok(signature) => Fate::Approved { signature: signature.clone() },
-        Err(_) => Fate::Expired,
-    };
+    let (done, fate) = conclude(signer, &parked, done).await;
+    let Some(fate) = fate else { return done };
     if let Err(error) = signer.approvals.finish(approval_id, fate) {
         // It is done all the same; the next start finds the signature in the journal.
         tracing::error!(%approval_id, %error, "the end of an approval could not be written");
     }
     done
+}
+
+/// What came of an approved request, and its fate. What failed may have failed after its signature
+/// was in the journal: then it is done. Where the journal can't be asked, the next start decides.
+pub(super) async fn conclude(
+    signer: &Signer,
+    parked: &ParkedRequest,
+    done: Result<Option<Bytes>, RequestError>,
+) -> (Result<Option<Bytes>, RequestError>, Option<Fate>) {
+    let approved =
+        |signature: Option<Bytes>| (Ok(signature.clone()), Some(Fate::Approved { signature }));
+    let failed = match done {
+        Ok(signature) => return approved(signature),
+        Err(failed) => failed,
+    };
+    let (approval_id, after) = (parked.approval_id, parked.journal_seq);
+    let folder = signer.config.state_folder().join("journal");
+    let look = move |_: &Journal| journal::signature_of(&folder, after, approval_id);
+    match signer.journal.reading(look).await {
+        Ok(None) => (Err(failed), Some(Fate::Expired)),
+        Ok(signature) => approved(signature),
+        Err(error) => {
+            let error = &error as &dyn std::error::Error;
+            tracing::error!(%approval_id, error, "the journal can't say whether it is signed");
+            (Err(failed), None)
+        }
+    }
 }
 
 async fn carry_out(signer: &Signer, parked: ParkedRequest) -> Result<Option<Bytes>, RequestError> {

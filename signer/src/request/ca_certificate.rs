@@ -14,8 +14,8 @@ use super::approvals::{self, Parking};
 use super::sign::{self, Ask, Kind, Leave};
 use crate::config::CaCertificates;
 use crate::journal::SignedCa;
-use crate::keyring::{Change, Life};
-use crate::policy::{self, ClaimedNonce, ConnectionSerials};
+use crate::keyring::{Change, KeyRecord, Life};
+use crate::policy::{self, Above, CheckedChain, ClaimedNonce, ConnectionSerials, PolicyViolation};
 use crate::refusal::RequestError;
 use crate::signer::Signer;
 
@@ -209,7 +209,7 @@ pub(super) async fn install(signer: &Signer, request: v1::InstallCaCertificate) 
     if key.life != Life::Live {
         return Err(RequestError::KeyState { is: key.life, needed: "live" });
     }
-    policy::check_chain(key.spki(), &request.chain, &signer.config.anchors, now)?;
+    let chain = check_chain(signer, &key, &request, now)?;
     if !key.ca_chain().is_empty() {
         let why = "the key has a CA certificate already";
         let (key_id, context) = (request.key_id, request.context.clone());
@@ -218,7 +218,7 @@ pub(super) async fn install(signer: &Signer, request: v1::InstallCaCertificate) 
         let (approval_id, head) = approvals::park(signer, parking, now).await?;
         return Ok((Reply::Pending(Pending { approval_id }), Some(head)));
     }
-    let head = install_checked(&change, request).await?;
+    let head = install_checked(&change, request, chain).await?;
     Ok((Reply::KeyChanged(KeyChanged { state: KeyState::Live }), Some(head)))
 }
 
@@ -230,14 +230,30 @@ pub(super) async fn install_approved(
 ) -> Result<(), RequestError> {
     let change = signer.keyring.change().await;
     let key = signer.keyring.key(request.key_id).ok_or(RequestError::UnknownKey)?;
-    policy::check_chain(key.spki(), &request.chain, &signer.config.anchors, parked_at)?;
-    install_checked(&change, request).await.map(drop)
+    let chain = check_chain(signer, &key, &request, parked_at)?;
+    install_checked(&change, request, chain).await.map(drop)
 }
 
+fn check_chain(
+    signer: &Signer,
+    key: &KeyRecord,
+    request: &v1::InstallCaCertificate,
+    now: OffsetDateTime,
+) -> Result<CheckedChain, PolicyViolation> {
+    let installed: Vec<_> =
+        signer.keyring.keys().iter().map(|key| key.ca_chain().to_vec()).collect();
+    let above = Above { anchors: &signer.config.anchors, installed: &installed };
+    policy::check_chain(key.spki(), &request.chain, above, now)
+}
+
+/// What is installed is the whole chain, not the part that was sent: the constraints of all of it
+/// bind what the key signs.
 async fn install_checked(
     change: &Change<'_>,
     request: v1::InstallCaCertificate,
+    chain: CheckedChain,
 ) -> Result<JournalHead, RequestError> {
-    let v1::InstallCaCertificate { key_id, chain, context } = request;
+    let v1::InstallCaCertificate { key_id, chain: _, context } = request;
+    let chain = chain.into_certificates();
     Ok(change.make(Event::CaCertificateInstalled { key_id, chain, context }).await?)
 }

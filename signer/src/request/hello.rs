@@ -9,18 +9,20 @@ use crate::signer::Signer;
 /// More heads than there can be signers of one installation say nothing new.
 const MAX_HEADS: usize = 64;
 
-pub(super) fn hello(signer: &Signer, connection: &ConnectionSerials, hello: &Hello) -> Answer {
+pub(super) async fn hello(
+    signer: &Signer,
+    connection: &ConnectionSerials,
+    hello: &Hello,
+) -> Answer {
     super::RequestError::check_size("journalHeads", hello.journal_heads.len(), MAX_HEADS)?;
-    for head in &hello.journal_heads {
-        signer.compare_head(*head)?;
-    }
+    signer.compare_heads(&hello.journal_heads).await?;
     let tokens =
         signer.tokens.iter().map(|(name, token)| token.summary(signer.keyring.keys_on(name)));
     let reply = HelloReply {
         signer_id: signer.journal.signer_id(),
         boot_id: signer.boot_id.clone(),
         connection_nonce: connection.nonce(),
-        journal_head: signer.journal.head(),
+        journal_head: signer.told_head(),
         halted: signer.halted(),
         tokens: tokens.collect(),
         keys: signer.keyring.summaries(),

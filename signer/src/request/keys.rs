@@ -16,6 +16,7 @@ use super::Answer;
 use super::approvals::{self, Parking};
 use crate::config::KeyChangeRule;
 use crate::keyring::{Change, KeyRecord, Life};
+use crate::limits::MAX_KEYS;
 use crate::policy::CaCertificate;
 use crate::random;
 use crate::refusal::RequestError;
@@ -38,6 +39,9 @@ pub(super) async fn create(signer: &Signer, request: CreateCaKey) -> Answer {
     // One at a time: the limit must hold, and the token makes one key at a time anyway.
     let change = signer.keyring.change().await;
     let now = signer.may_sign()?;
+    if signer.keyring.keys_in_all() >= MAX_KEYS {
+        return Err(RequestError::KeyLimit { max: MAX_KEYS });
+    }
     let device = signer.ready_token(&token)?;
     let max = device.max_keys();
     if signer.keyring.keys_on(&token) >= max {
@@ -85,7 +89,8 @@ async fn clean_up(change: &Change<'_>, device: &Token, key_id: KeyId, error: &To
     }
 }
 
-/// `disable-key`: answers once no use of the key is left.
+/// `disable-key`: journaled once no use of the key is left, and none begins any more: no intent of
+/// the key stands above the entry.
 pub(super) async fn disable(signer: &Signer, request: KeyChange) -> Answer {
     let key_id = request.key_id;
     let change = begin(signer, &request).await?;
@@ -93,11 +98,12 @@ pub(super) async fn disable(signer: &Signer, request: KeyChange) -> Answer {
     let head = match key.life {
         // Asked again after a lost reply: it is so already.
         Life::Disabled => None,
-        Life::Live => Some(change.make(Event::KeyDisabled(event(request))).await?),
+        Life::Live => {
+            let _at_rest = signer.keyring.put_to_rest(key_id).await;
+            Some(change.make(Event::KeyDisabled(event(request))).await?)
+        }
         is => return Err(RequestError::KeyState { is, needed: "live" }),
     };
-    drop(change);
-    signer.keyring.wait_for_uses(key_id).await;
     Ok((Reply::KeyChanged(KeyChanged { state: KeyState::Disabled }), head))
 }
 
@@ -190,7 +196,7 @@ async fn destroy_now(
             let key = signer.keyring.key(key_id).ok_or(RequestError::UnknownKey)?;
             signer.ready_token(&key.token)?;
             // No signature of the key is journaled after this entry.
-            signer.keyring.wait_for_uses(key_id).await;
+            let _at_rest = signer.keyring.put_to_rest(key_id).await;
             change.make(Event::KeyDestroying(event(request))).await?;
             fail_point::reach("signer: key destroying");
         }

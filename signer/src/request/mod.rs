@@ -12,6 +12,8 @@ mod hello;
 mod keys;
 mod seal;
 mod sign;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 
@@ -26,6 +28,7 @@ pub use approvals::{approve, deny};
 pub(crate) use ca_certificate::finish_installations;
 pub(crate) use keys::finish_destroying;
 
+use crate::journal::Journal;
 use crate::policy::ConnectionSerials;
 use crate::refusal::RequestError;
 use crate::signer::Signer;
@@ -50,7 +53,13 @@ pub async fn serve(
         }
     };
     let label = Label::of(&request);
-    let answer = perform(&signer, &connection, request).await;
+    let mut answer = perform(&signer, &connection, request).await;
+    if let Ok((_, head)) = &mut answer
+        && signer.missing_head().is_some()
+    {
+        // As `Signer::told_head`.
+        *head = None;
+    }
     if let Err(error) = &answer {
         refused(&signer, &label, error).await;
     } else {
@@ -82,7 +91,7 @@ fn parse(frame: &[u8]) -> Result<(u64, Request), (Option<u64>, RequestError)> {
 
 async fn perform(signer: &Signer, connection: &ConnectionSerials, request: Request) -> Answer {
     match request {
-        Request::Hello(hello) => hello::hello(signer, connection, &hello),
+        Request::Hello(hello) => hello::hello(signer, connection, &hello).await,
         Request::CreateCaKey(create) => keys::create(signer, create).await,
         Request::SignCertificate(sign) => sign::certificate(signer, connection, sign).await,
         Request::SignOwnCertificate(sign) => {
@@ -99,11 +108,8 @@ async fn perform(signer: &Signer, connection: &ConnectionSerials, request: Reque
         Request::Seal(seal) => seal::seal(signer, seal).await,
         Request::Unseal(unseal) => seal::unseal(signer, unseal).await,
         Request::ReadJournal(read) => {
-            let journal = signer.journal.clone();
-            let part = move || journal.read(read.after, JOURNAL_PART);
-            let entries = tokio::task::spawn_blocking(part)
-                .await
-                .map_err(|_| RequestError::DeadlineExceeded)??;
+            let part = move |journal: &Journal| journal.read(read.after, JOURNAL_PART);
+            let entries = signer.journal.reading(part).await?;
             Ok((Reply::Journal(JournalPart { entries }), None))
         }
     }

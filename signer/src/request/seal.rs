@@ -20,12 +20,12 @@ const MAX_BLOB: usize = 256;
 pub(super) async fn seal(signer: &Signer, request: Seal) -> Answer {
     let Seal { token, bytes, context } = request;
     RequestError::check_size("the context", context.encoded_len(), MAX_CONTEXT)?;
-    if bytes.as_slice().len() != DATA_KEY {
+    if bytes.expose().len() != DATA_KEY {
         return Err(RequestError::NotADataKey);
     }
     signer.may_sign()?;
     spend(signer)?;
-    let blob = Bytes(signer.ready_token(&token)?.seal(Secret::new(bytes.0)).await?);
+    let blob = Bytes(signer.ready_token(&token)?.seal(Secret::from(bytes.into_inner())).await?);
     let blob_hash = sha256(blob.as_slice());
     let head = signer.journal.append(Event::Sealed { token, blob_hash, context }).await?;
     Ok((Reply::Sealed(Sealed { blob }), Some(head)))
@@ -43,7 +43,7 @@ pub(super) async fn unseal(signer: &Signer, request: Unseal) -> Answer {
     let head =
         signer.journal.append(Event::Unsealed { token: token.clone(), blob_hash, context }).await?;
     let data_key = device.unseal(blob.as_slice()).await?;
-    let bytes = Bytes(data_key.expose().to_vec());
+    let bytes = data_key.expose().to_vec().into();
     Ok((Reply::Unsealed(Unsealed { bytes }), Some(head)))
 }
 

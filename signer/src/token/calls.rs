@@ -6,6 +6,7 @@ use std::sync::{Mutex, PoisonError, RwLock};
 
 use chancery_shared::bytes::Bytes;
 use chancery_shared::frame::encode;
+use chancery_shared::wiped::WipedBuffer;
 use zeroize::Zeroizing;
 
 use super::epoch::{Epoch, Fault, Opening};
@@ -194,7 +195,7 @@ impl Worker {
     /// Sends a message to the signer.
     pub(super) fn say(&self, message: &FromSigningWorker) {
         // A signer that is gone reads no answer; the end of the socket ends the worker.
-        let Ok(json) = serde_json::to_vec(message).map(Zeroizing::new) else { return };
+        let Ok(json) = WipedBuffer::of_json(message) else { return };
         let Ok(frame) = encode(&json).map(Zeroizing::new) else { return };
         let mut out = self.out.lock().unwrap_or_else(PoisonError::into_inner);
         let _ = out.write_all(&frame);

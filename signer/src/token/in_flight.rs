@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use chancery_shared::frame::encode;
+use chancery_shared::wiped::WipedBuffer;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 use zeroize::Zeroizing;
@@ -37,7 +38,7 @@ impl InFlight {
     }
 
     /// Appends the call's frame to `frames` and waits for its answer from now on.
-    pub(super) fn add(&mut self, frames: &mut Vec<u8>, asked: Asked) {
+    pub(super) fn add(&mut self, frames: &mut WipedBuffer, asked: Asked) {
         self.last_id += 1;
         let operation = match &asked {
             Asked::Job(job) => &job.operation,
@@ -47,7 +48,7 @@ impl InFlight {
         };
         match frame(self.last_id, operation) {
             Some(frame) => {
-                frames.extend_from_slice(&frame);
+                frames.append(&frame);
                 self.calls.insert(self.last_id, (asked, Instant::now() + self.within));
             }
             // Longer than a frame may be: nothing that a token is asked to sign is.
@@ -88,6 +89,6 @@ impl InFlight {
 }
 
 fn frame(id: u64, operation: &Operation) -> Option<Zeroizing<Vec<u8>>> {
-    let json = Zeroizing::new(serde_json::to_vec(&CallOf { id, operation }).ok()?);
+    let json = WipedBuffer::of_json(&CallOf { id, operation }).ok()?;
     encode(&json).ok().map(Zeroizing::new)
 }

@@ -17,15 +17,20 @@ impl Secret {
     /// Takes the bytes over. They never move again, so no copy stays behind.
     #[must_use]
     pub fn new(bytes: Vec<u8>) -> Self {
-        let bytes = Zeroizing::new(bytes);
-        keep_out_of_swap(&bytes);
-        Self { bytes }
+        Self::from(Zeroizing::new(bytes))
     }
 
     /// The secret itself. Call it only where it is handed to the token or the caller.
     #[must_use]
     pub fn expose(&self) -> &[u8] {
         &self.bytes
+    }
+}
+
+impl From<Zeroizing<Vec<u8>>> for Secret {
+    fn from(bytes: Zeroizing<Vec<u8>>) -> Self {
+        keep_out_of_swap(&bytes);
+        Self { bytes }
     }
 }
 

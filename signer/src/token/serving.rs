@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
+use chancery_shared::wiped::WipedBuffer;
 use chancery_shared::wire::v1::TokenState;
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::unix::OwnedWriteHalf;
 use tokio::process::Child;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until, timeout};
-use zeroize::Zeroizing;
 
 use super::error::TokenError;
 use super::in_flight::{Asked, FAR, InFlight};
@@ -204,7 +204,7 @@ impl Serving<'_> {
 
     /// Sends what may be sent, in one write.
     async fn dispatch(&mut self) -> Result<(), Loss> {
-        let mut frames = Zeroizing::new(Vec::new());
+        let mut frames = WipedBuffer::default();
         if !self.supervisor.epochs_wanted.is_empty() {
             let waiting = std::mem::take(&mut self.supervisor.epochs_wanted);
             self.in_flight.add(&mut frames, Asked::NewEpoch(waiting));
@@ -234,7 +234,7 @@ impl Serving<'_> {
     }
 
     fn forget_pin(&mut self) {
-        let mut frame = Vec::new();
+        let mut frame = WipedBuffer::default();
         self.in_flight.add(&mut frame, Asked::ForgetPin);
         // Too small to block, and lost only with the worker that would have to forget.
         let _ = self.socket.try_write(&frame);

@@ -5,6 +5,7 @@ use std::os::fd::AsFd as _;
 use std::os::unix::net::UnixStream;
 
 use chancery_shared::frame::{FrameError, blocking};
+use chancery_shared::wiped::WipedBuffer;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use zeroize::Zeroizing;
@@ -64,7 +65,7 @@ pub(super) fn first_frame<T: DeserializeOwned>(
 
 /// Sends one message.
 pub(super) fn send(socket: &mut impl Write, message: &impl Serialize) -> Result<(), WorkerError> {
-    let json = Zeroizing::new(serde_json::to_vec(message)?);
+    let json = WipedBuffer::of_json(message)?;
     blocking::write_frame(socket, &json)?;
     Ok(())
 }

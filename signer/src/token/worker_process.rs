@@ -5,6 +5,7 @@ use std::process::Stdio;
 use std::time::Duration;
 
 use chancery_shared::frame::{encode, read_frame};
+use chancery_shared::wiped::WipedBuffer;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use tokio::io::{AsyncWriteExt as _, BufReader};
@@ -66,7 +67,7 @@ impl WorkerProcess {
         within: Duration,
     ) -> Result<Answer, ProcessError> {
         let exchange = async {
-            let json = Zeroizing::new(serde_json::to_vec(first).map_err(|_| ProcessError::Ended)?);
+            let json = WipedBuffer::of_json(first).map_err(|_| ProcessError::Ended)?;
             let frame = Zeroizing::new(encode(&json).map_err(|_| ProcessError::Ended)?);
             self.socket.write_all(&frame).await.map_err(|_| ProcessError::Ended)?;
             let answer = read_frame(&mut self.socket, within)

@@ -1,5 +1,7 @@
 //! Live, disabled, destroyed, and what a key may be.
 
+use anyhow::Context as _;
+
 use super::*;
 
 #[test]
@@ -104,7 +106,7 @@ fn a_sealed_data_key_opens_again_and_nothing_else_is_sealed_or_opened() -> anyho
     let (token, context) = ("SoftHSM2".to_owned(), Context::default());
     let seal = |bytes: Vec<u8>| {
         let (token, context) = (token.clone(), context.clone());
-        Request::Seal(Seal { token, bytes: Bytes(bytes), context })
+        Request::Seal(Seal { token, bytes: bytes.into(), context })
     };
     let unseal = |blob: Bytes| {
         let (token, context) = (token.clone(), context.clone());
@@ -116,12 +118,49 @@ fn a_sealed_data_key_opens_again_and_nothing_else_is_sealed_or_opened() -> anyho
     let opened = peer.ask(&unseal(sealed.blob.clone()))?;
     let Outcome::Done(Reply::Unsealed(opened)) = opened.outcome else { panic!("{opened:?}") };
 
-    assert_eq!(opened.bytes, Bytes(vec![42; 32]));
+    assert_eq!(opened.bytes.expose(), [42; 32]);
     assert_eq!(peer.refused(&seal(vec![42; 31]))?.rule.as_deref(), Some("seal.size"));
     let mut broken = sealed.blob;
     if let Some(last) = broken.0.last_mut() {
         *last ^= 1;
     }
     assert_eq!(peer.refused(&unseal(broken))?.code, RefusalCode::SealBroken);
+    Ok(())
+}
+
+#[test]
+fn nothing_of_a_key_is_begun_or_left_open_in_the_journal_once_it_is_disabled() -> anyhow::Result<()>
+{
+    let (home, mut peer, ca) = started(&[])?;
+    let (began, signing) = std::sync::mpsc::channel();
+    let sign_until_refused = || {
+        let (socket, ca, began) = (home.socket(), ca.clone(), began.clone());
+        std::thread::spawn(move || -> anyhow::Result<RefusalCode> {
+            let (mut peer, _) = Peer::connect(&socket)?;
+            loop {
+                let request = certificate(&mut peer, &ca)?;
+                match peer.ask(&request)?.outcome {
+                    Outcome::Refused(refusal) => return Ok(refusal.code),
+                    Outcome::Done(_) => began.send(())?,
+                }
+            }
+        })
+    };
+
+    let signers: Vec<_> = (0..4).map(|_| sign_until_refused()).collect();
+    signing.iter().take(20).for_each(drop);
+    state(&mut peer, &Request::DisableKey(change(&ca)))?;
+
+    for signer in signers {
+        let refused = signer.join().map_err(|_| anyhow::anyhow!("a thread failed"))??;
+        assert_eq!(refused, RefusalCode::KeyState);
+    }
+    let segment = home.path().join("signer/journal/00000000000000000001.journal");
+    let text = String::from_utf8_lossy(&std::fs::read(segment)?).into_owned();
+    let (before, after) = text.split_once("\"key-disabled\"").context("no entry")?;
+    let (intent, signed) = ("\"intent\":{", "\"signed\":{");
+    let counts = [intent, signed].map(|event| before.matches(event).count());
+    assert!(counts[0] == counts[1] && counts[0] > 20, "{counts:?}");
+    assert!(!after.contains("\"intent\"") && !after.contains("\"signed\""), "{after}");
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! Keys in the signer.
 
 mod approvals;
+mod external;
 mod life;
 
 use chancery_shared::bytes::Bytes;

@@ -114,11 +114,12 @@ impl Signer {
                 Some(status) => (None, Outcome::Done(Reply::Approval(status.clone()))),
                 None => (None, Outcome::Refused(refusal(RefusalCode::UnknownApproval))),
             },
-            Request::Seal(seal) => {
-                done(self.journal.head(), Reply::Sealed(Sealed { blob: seal.bytes }))
-            }
+            Request::Seal(seal) => done(
+                self.journal.head(),
+                Reply::Sealed(Sealed { blob: Bytes(seal.bytes.expose().to_vec()) }),
+            ),
             Request::Unseal(unseal) => {
-                done(self.journal.head(), Reply::Unsealed(Unsealed { bytes: unseal.blob }))
+                done(self.journal.head(), Reply::Unsealed(Unsealed { bytes: unseal.blob.0.into() }))
             }
             Request::ReadJournal(read) => {
                 let entries = self.journal.read(read.after);
@@ -132,7 +133,7 @@ impl Signer {
             signer_id: self.journal.signer_id,
             boot_id: "boot".into(),
             connection_nonce,
-            journal_head: self.journal.head(),
+            journal_head: Some(self.journal.head()),
             halted: self.halted.clone(),
             tokens: self.tokens.clone(),
             keys: self.keys.iter().map(|key| key.summary.clone()).collect(),

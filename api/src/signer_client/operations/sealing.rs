@@ -29,7 +29,7 @@ impl SignerClient {
         request: Unseal,
     ) -> Result<Journaled<Zeroizing<Vec<u8>>>, SignerError> {
         self.ask(Request::Unseal(request)).await?.expect(|reply| match reply {
-            Reply::Unsealed(unsealed) => Some(Zeroizing::new(unsealed.bytes.0)),
+            Reply::Unsealed(unsealed) => Some(unsealed.bytes.into_inner()),
             _ => None,
         })
     }

@@ -60,7 +60,7 @@ async fn key(client: &SignerClient) -> KeyCreated {
 }
 
 fn seal(byte: u8) -> Seal {
-    Seal { token: "local".into(), bytes: Bytes(vec![byte; 32]), context: Context::default() }
+    Seal { token: "local".into(), bytes: vec![byte; 32].into(), context: Context::default() }
 }
 
 async fn sign(client: &SignerClient, key: &KeyCreated) -> Result<Signing, SignerError> {
@@ -129,7 +129,9 @@ async fn answers_may_come_in_any_order() {
     let late = Arc::new(Notify::new());
     let told = Arc::clone(&late);
     fake.script(move |request| match request {
-        Request::Seal(seal) if seal.bytes.0[0] == 1 => Reaction::AnswerWhen(Arc::clone(&told)),
+        Request::Seal(seal) if seal.bytes.expose()[0] == 1 => {
+            Reaction::AnswerWhen(Arc::clone(&told))
+        }
         _ => Reaction::Answer,
     });
 

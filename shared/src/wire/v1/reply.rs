@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::KeyRole;
-use crate::bytes::{Bytes, ConnectionNonce};
+use crate::bytes::{Bytes, ConnectionNonce, SecretBytes};
 use crate::id::{ApprovalId, KeyId, SignerId};
 use crate::wire::algorithm::{KeyAlgorithm, SignatureAlgorithm};
 use crate::wire::policy::Policy;
@@ -43,8 +43,9 @@ pub struct HelloReply {
     pub boot_id: String,
     /// New for each connection: the first 16 bytes of each serial nonce on it.
     pub connection_nonce: ConnectionNonce,
-    /// Where its journal stands.
-    pub journal_head: JournalHead,
+    /// Where its journal stands; absent where it lacks entries that were seen before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub journal_head: Option<JournalHead>,
     /// Why nothing can be signed at all at the moment; `null` where something can.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub halted: Option<Refusal>,
@@ -184,11 +185,11 @@ pub struct Sealed {
 }
 
 /// See [`Reply::Unsealed`].
-#[derive(Clone, Deserialize, Serialize, PartialEq)]
+#[derive(Clone, Debug, Deserialize, Serialize, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct Unsealed {
     /// The 32 bytes.
-    pub bytes: Bytes,
+    pub bytes: SecretBytes,
 }
 
 /// See [`Reply::Journal`].
@@ -197,10 +198,4 @@ pub struct Unsealed {
 pub struct JournalPart {
     /// Each the exact JSON of a [`crate::wire::journal::Entry`] as stored, in order. Empty at the end.
     pub entries: Vec<String>,
-}
-
-impl std::fmt::Debug for Unsealed {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Unsealed(..)")
-    }
 }

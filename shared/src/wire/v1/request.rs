@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::bytes::{Bytes, SerialNonce};
+use crate::bytes::{Bytes, SecretBytes, SerialNonce};
 use crate::id::{ApprovalId, KeyId};
 use crate::wire::algorithm::{KeyAlgorithm, SignatureAlgorithm};
 use crate::wire::policy::Policy;
@@ -156,13 +156,13 @@ pub struct ApprovalQuery {
 }
 
 /// See [`Request::Seal`].
-#[derive(Clone, Deserialize, Serialize, PartialEq)]
+#[derive(Clone, Debug, Deserialize, Serialize, PartialEq)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Seal {
     /// Name of the token whose seal key is used.
     pub token: String,
     /// Exactly 32 bytes.
-    pub bytes: Bytes,
+    pub bytes: SecretBytes,
     /// For the journal.
     pub context: Context,
 }
@@ -185,10 +185,4 @@ pub struct Unseal {
 pub struct ReadJournal {
     /// Entries above this number; 0 from the beginning.
     pub after: u64,
-}
-
-impl std::fmt::Debug for Seal {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Seal").field("token", &self.token).finish_non_exhaustive()
-    }
 }

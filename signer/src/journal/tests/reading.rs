@@ -1,10 +1,14 @@
 //! Reading by number, while the journal is open.
 
+use std::sync::Barrier;
+use std::sync::atomic::AtomicUsize;
 use std::thread;
 
+use chancery_shared::wire::JournalHead;
 use chancery_shared::wire::journal::Entry;
 
 use super::*;
+use crate::journal::handle::READERS;
 use crate::journal::tail::hash_of;
 use crate::journal::{entries, verify};
 
@@ -159,4 +163,42 @@ async fn a_journal_that_is_being_written_can_be_verified_and_read() {
     writing.await.unwrap();
     checking.join().unwrap();
     assert_eq!(verify(&home.folder()).unwrap().head, journal.head());
+}
+
+#[tokio::test]
+async fn only_a_few_are_on_the_disk_at_once_to_read() {
+    let home = Home::new();
+    let journal = home.open();
+    let full = Arc::new(Barrier::new(READERS));
+    let (now, most) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
+    let mut readers = tokio::task::JoinSet::new();
+
+    for _ in 0..5 * READERS {
+        let (journal, full) = (journal.clone(), Arc::clone(&full));
+        let (now, most) = (Arc::clone(&now), Arc::clone(&most));
+        readers.spawn(async move {
+            let read = move |_: &Journal| {
+                most.fetch_max(now.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+                full.wait();
+                now.fetch_sub(1, Ordering::SeqCst);
+                Ok(())
+            };
+            journal.reading(read).await
+        });
+    }
+    while let Some(read) = readers.join_next().await {
+        read.unwrap().unwrap();
+    }
+
+    assert_eq!(most.load(Ordering::SeqCst), READERS);
+}
+
+#[tokio::test]
+async fn no_journal_can_have_lost_more_entries_than_are_ever_accepted() {
+    let home = Home::new();
+    let journal = journal_of(&home, 3).await;
+
+    let can_be = |seq| journal.can_have_lost(&JournalHead { seq, ..journal.head() });
+
+    assert_eq!([2, 4, 1 << 40, u64::MAX].map(can_be), [true, true, true, false]);
 }

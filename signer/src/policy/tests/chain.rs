@@ -8,7 +8,7 @@ use crate::policy::fixture::parts::{
     BASIC_CONSTRAINTS, Critical, KEY_USAGE, NAME_CONSTRAINTS, Parts, SKI,
 };
 use crate::policy::fixture::{CA_TRUE, CERTIFYING, DAY, NOW, SIGNING, asn1::*};
-use crate::policy::{CaCertificate, PolicyViolation, check_chain};
+use crate::policy::{Above, CaCertificate, PolicyViolation, check_chain};
 
 /// The key's own certificate, an intermediate's, and the root's.
 struct Chain {
@@ -46,11 +46,25 @@ impl Chain {
         ]
     }
 
-    /// Checks the chain without its root, which is the anchor.
+    /// Checks the chain without its root, which is the anchor, and reads what would be installed.
     fn check(&self) -> Result<CaCertificate, PolicyViolation> {
         let [own, intermediate, root] = self.certificates();
-        check_chain(&keys::CA.spki, &[own.into(), intermediate.into()], &[root], self.now)
+        installed(&[own, intermediate], above(&[root]), self.now)
     }
+}
+
+fn above(anchors: &[Vec<u8>]) -> Above<'_> {
+    Above { anchors, installed: &[] }
+}
+
+fn installed(
+    chain: &[Vec<u8>],
+    above: Above<'_>,
+    now: OffsetDateTime,
+) -> Result<CaCertificate, PolicyViolation> {
+    let chain: Vec<Bytes> = chain.iter().cloned().map(Bytes).collect();
+    let checked = check_chain(&keys::CA.spki, &chain, above, now)?;
+    CaCertificate::from_chain(&checked.into_certificates())
 }
 
 fn path_length(length: u8) -> [u8; 8] {
@@ -61,9 +75,9 @@ fn path_length(length: u8) -> [u8; 8] {
 fn a_chain_passes_with_or_without_its_anchor() {
     let chain = Chain::new();
     let [own, intermediate, root] = chain.certificates();
-    let whole: Vec<Bytes> = vec![own.clone().into(), intermediate.into(), root.clone().into()];
+    let whole = [own.clone(), intermediate, root.clone()];
 
-    let with = check_chain(&keys::CA.spki, &whole, std::slice::from_ref(&root), NOW).unwrap();
+    let with = installed(&whole, above(&[root]), NOW).unwrap();
     let without = chain.check().unwrap();
 
     assert_eq!(with.der(), own);
@@ -77,38 +91,56 @@ fn a_chain_passes_with_or_without_its_anchor() {
 fn a_certificate_that_is_itself_an_anchor_passes_alone() {
     let [own, ..] = Chain::new().certificates();
 
-    let checked = check_chain(&keys::CA.spki, &[own.clone().into()], &[own], NOW);
+    let checked = installed(std::slice::from_ref(&own), above(std::slice::from_ref(&own)), NOW);
 
     assert!(checked.is_ok());
 }
 
-#[test]
-fn what_binds_the_cas_above_binds_the_key() {
-    let mut chain = Chain::new();
-    chain.root.set(BASIC_CONSTRAINTS, Critical::Yes, &path_length(3));
-    let permitted = constraints(&[dns("example.org")], &[]);
-    chain.intermediate.set(NAME_CONSTRAINTS, Critical::Yes, &permitted);
-    let [own, intermediate, root] = chain.certificates();
-    let whole: Vec<Bytes> = vec![own.into(), intermediate.into(), root.into()];
+/// Bounds the path and the names below.
+fn bind(ca: &mut Parts) {
+    ca.set(BASIC_CONSTRAINTS, Critical::Yes, &path_length(3));
+    ca.set(NAME_CONSTRAINTS, Critical::Yes, &constraints(&[dns("example.org")], &[]));
+}
 
-    let installed = chain.check().unwrap();
-    let read_again = CaCertificate::from_chain(&whole).unwrap();
-
-    assert_eq!(installed.path_length(), Some(1));
-    assert_eq!(read_again.path_length(), Some(1));
-    let names = |text: &str| {
+fn assert_is_bound(ca: &CaCertificate, path_length: u8) {
+    let check = |text: &str| {
         let mut case = crate::policy::fixture::Case::certificate();
         case.set_names(&[dns(text)]);
-        case.der()
+        let der = case.der();
+        let tbs = crate::policy::tbs::Tbs::read(&der).unwrap();
+        ca.check_names(&crate::policy::names::Names::read(&tbs).unwrap())
     };
-    for ca in [installed, read_again] {
-        let check = |text: &str| {
-            let der = names(text);
-            let tbs = crate::policy::tbs::Tbs::read(&der).unwrap();
-            ca.check_names(&crate::policy::names::Names::read(&tbs).unwrap())
-        };
-        assert_eq!(check("a.example.org"), Ok(()));
-        assert_eq!(check("a.example.com").unwrap_err().rule(), "name-constraints.permitted");
+    assert_eq!(ca.path_length(), Some(path_length));
+    assert_eq!(check("a.example.org"), Ok(()));
+    assert_eq!(check("a.example.com").unwrap_err().rule(), "name-constraints.permitted");
+}
+
+#[test]
+fn what_binds_any_ca_above_binds_the_key_also_where_the_anchor_is_left_out() {
+    let mut bound_by_root = Chain::new();
+    bind(&mut bound_by_root.root);
+    let mut bound_by_intermediate = Chain::new();
+    bind(&mut bound_by_intermediate.intermediate);
+
+    for (chain, path_length) in [(bound_by_root, 1), (bound_by_intermediate, 2)] {
+        let whole = chain.certificates();
+        let anchors = [whole[2].clone()];
+
+        assert_is_bound(&chain.check().unwrap(), path_length);
+        assert_is_bound(&installed(&whole, above(&anchors), NOW).unwrap(), path_length);
+    }
+}
+
+#[test]
+fn what_is_installed_above_an_anchor_binds_the_key_too() {
+    let mut chain = Chain::new();
+    bind(&mut chain.root);
+    let [own, intermediate, root] = chain.certificates();
+    let known = [vec![Bytes(intermediate.clone()), Bytes(root)]];
+    let above = Above { anchors: std::slice::from_ref(&intermediate), installed: &known };
+
+    for sent in [vec![own.clone()], vec![own, intermediate.clone()]] {
+        assert_is_bound(&installed(&sent, above, NOW).unwrap(), 1);
     }
 }
 
@@ -179,8 +211,8 @@ fn a_chain_of_no_or_too_many_certificates_is_refused() {
     let [own, ..] = Chain::new().certificates();
 
     for length in [0, 9] {
-        let chain = vec![Bytes::from(own.clone()); length];
-        let refused = check_chain(&keys::CA.spki, &chain, &[], NOW).unwrap_err();
+        let chain = vec![own.clone(); length];
+        let refused = installed(&chain, above(&[]), NOW).unwrap_err();
         assert_eq!(refused, PolicyViolation::ChainLength(length));
     }
 }

@@ -1,0 +1,210 @@
+//! Requests to a signer without a token, in this process.
+
+use std::sync::Arc;
+use std::task::Poll;
+
+use chancery_shared::bytes::{Bytes, Fixed};
+use chancery_shared::id::{ApprovalId, KeyId};
+use chancery_shared::wire::algorithm::{KeyAlgorithm, SignatureAlgorithm};
+use chancery_shared::wire::journal::{Entry, Event, Intent};
+use chancery_shared::wire::policy::Policy;
+use chancery_shared::wire::v1::{Hello, KeyChange, KeyRole, Reply, Request};
+use chancery_shared::wire::{Context, JournalHead, Outcome, RefusalCode, ReplyEnvelope};
+use tempfile::TempDir;
+
+use crate::approval::{Fate, ParkedRequest};
+use crate::clock::SystemClock;
+use crate::config::{CaCertificates, Config, KeyChangeRule};
+use crate::policy::ConnectionSerials;
+use crate::refusal::RequestError;
+use crate::signer::Signer;
+use crate::startup;
+use crate::token::Sandbox;
+
+/// A signer's home, gone with the test.
+struct Home(TempDir);
+
+impl Home {
+    fn new() -> Self {
+        Self(TempDir::new().unwrap())
+    }
+
+    fn start(&self) -> Arc<Signer> {
+        let config = Config {
+            home: self.0.path().into(),
+            api_uid: 0,
+            api_gid: None,
+            operator_uid: 0,
+            sandbox: Sandbox::Optional,
+            ca_certificates: CaCertificates::Allow,
+            enable: KeyChangeRule::Allow,
+            destroy: KeyChangeRule::Allow,
+            budget_per_minute: 0,
+            clock_jump: time::Duration::minutes(5),
+            anchors: Vec::new(),
+            segment_bytes: 1024 * 1024,
+            tokens: Vec::new(),
+            ceiling: Policy::shipped(),
+        };
+        startup::start(config, Arc::new(SystemClock), Vec::new()).unwrap().0
+    }
+
+    /// A live key on a token that is not there.
+    async fn start_with_a_key(&self) -> Arc<Signer> {
+        let signer = self.start();
+        let change = signer.keyring.change().await;
+        let pending = Event::KeyPending {
+            key_id: key_id(),
+            token: "T".into(),
+            key_algorithm: KeyAlgorithm::EcdsaP256,
+            signature_algorithm: SignatureAlgorithm::EcdsaSha256,
+            role: KeyRole::Ca,
+            policy: Policy::shipped(),
+            context: Context::default(),
+        };
+        change.make(pending).await.unwrap();
+        change.make(Event::KeyCreated { key_id: key_id(), spki: Bytes(vec![1]) }).await.unwrap();
+        drop(change);
+        signer
+    }
+}
+
+fn key_id() -> KeyId {
+    KeyId::from_bytes([7; 12])
+}
+
+fn disable() -> Request {
+    let (key_id, reason, context) = (key_id(), "a test".into(), Context::default());
+    Request::DisableKey(KeyChange { key_id, reason, context })
+}
+
+async fn ask(signer: &Arc<Signer>, request: Request) -> ReplyEnvelope<Reply> {
+    let connection = Arc::new(ConnectionSerials::new(Fixed([1; 16])));
+    let frame = serde_json::json!({ "version": 1, "id": 1, "body": request });
+    let frame = serde_json::to_vec(&frame).unwrap();
+    super::serve(Arc::clone(signer), connection, &frame).await.0
+}
+
+async fn hello(signer: &Arc<Signer>, journal_heads: Vec<JournalHead>) -> ReplyEnvelope<Reply> {
+    ask(signer, Request::Hello(Hello { journal_heads })).await
+}
+
+/// What the journal says of each entry, in order.
+fn kinds(signer: &Signer) -> Vec<&'static str> {
+    let entries = signer.journal.read(0, usize::MAX).unwrap();
+    let kind = |entry: &String| match serde_json::from_str::<Entry>(entry).unwrap().event {
+        Event::Intent(_) => "intent",
+        Event::Abandoned { .. } => "abandoned",
+        Event::KeyDisabled(_) => "key-disabled",
+        _ => "other",
+    };
+    entries.iter().map(kind).filter(|kind| *kind != "other").collect()
+}
+
+#[tokio::test]
+async fn no_intent_of_a_key_follows_the_entry_that_disables_it() {
+    let home = Home::new();
+    let signer = home.start_with_a_key().await;
+    let in_use = signer.keyring.begin_use(key_id()).await.unwrap();
+
+    let mut disabling = std::pin::pin!(ask(&signer, disable()));
+    let mut begun_later = std::pin::pin!(signer.keyring.begin_use(key_id()));
+    // It is asked for, and as long as a use is left another one may not overtake it either.
+    assert!(is_pending(disabling.as_mut()).await);
+    assert!(is_pending(begun_later.as_mut()).await);
+    let intent = signer.journal.append(intent(None)).await.unwrap().seq;
+    let abandoned = Event::Abandoned { intent, reason: "a test".into() };
+    signer.journal.append(abandoned).await.unwrap();
+    assert!(is_pending(disabling.as_mut()).await);
+    drop(in_use);
+    let (disabled, later) = tokio::join!(disabling, begun_later);
+
+    assert!(matches!(disabled.outcome, Outcome::Done(_)), "{disabled:?}");
+    assert_eq!(later.unwrap().record().life, crate::keyring::Life::Disabled);
+    assert_eq!(kinds(&signer), ["intent", "abandoned", "key-disabled"]);
+}
+
+async fn is_pending(mut future: std::pin::Pin<&mut impl Future>) -> bool {
+    std::future::poll_fn(|context| Poll::Ready(future.as_mut().poll(context).is_pending())).await
+}
+
+fn intent(approval_id: Option<ApprovalId>) -> Event {
+    Event::Intent(Box::new(Intent {
+        operation: "sign-certificate".into(),
+        key_id: key_id(),
+        tbs: Bytes(vec![0x30, 0]),
+        csr: None,
+        serial_nonce: Fixed([0; 40]),
+        approval_id,
+        context: Context::default(),
+    }))
+}
+
+#[tokio::test]
+async fn a_head_that_the_journal_lacks_stops_the_signer_over_restarts_and_no_reply_has_a_head() {
+    let home = Home::new();
+    let signer = home.start_with_a_key().await;
+    let known = JournalHead { seq: 100, ..signer.journal.head() };
+
+    let told = hello(&signer, vec![known]).await;
+    let disabled = ask(&signer, disable()).await;
+    signer.journal.clone().close().await;
+    drop(signer);
+    let signer = home.start();
+    let told_again = hello(&signer, Vec::new()).await;
+
+    for told in [told, told_again] {
+        let Outcome::Done(Reply::Hello(hello)) = told.outcome else { panic!("{told:?}") };
+        assert_eq!(hello.journal_head, None);
+        assert_eq!(hello.halted.map(|refusal| refusal.code), Some(RefusalCode::JournalBehind));
+    }
+    assert!(matches!(disabled.outcome, Outcome::Done(_)), "{disabled:?}");
+    assert_eq!(disabled.journal, None);
+    assert_eq!(signer.missing_head(), Some(known));
+}
+
+#[tokio::test]
+async fn a_head_that_no_one_could_accept_is_refused_and_stops_nothing() {
+    let home = Home::new();
+    let signer = home.start_with_a_key().await;
+    let impossible = JournalHead { seq: u64::MAX, ..signer.journal.head() };
+
+    let told = hello(&signer, vec![impossible]).await;
+
+    let Outcome::Refused(refusal) = told.outcome else { panic!("{told:?}") };
+    assert_eq!(refusal.rule.as_deref(), Some("hello.head"));
+    assert_eq!(signer.missing_head(), None);
+}
+
+#[tokio::test]
+async fn an_approved_request_that_failed_after_its_signature_was_journaled_is_approved() {
+    let home = Home::new();
+    let signer = home.start_with_a_key().await;
+    for is_signed in [false, true] {
+        let parked = ParkedRequest {
+            approval_id: ApprovalId::from_bytes([u8::from(is_signed); 12]),
+            request: disable(),
+            summary: "a test".into(),
+            parked_at: signer.started_at,
+            journal_seq: signer.journal.head().seq,
+            fate: Fate::Approving,
+        };
+        let intent = signer.journal.append(intent(Some(parked.approval_id))).await.unwrap().seq;
+        let (serial_number, signature) = ("01".into(), Bytes(vec![9]));
+        let outcome = if is_signed {
+            let signature = signature.clone();
+            Event::Signed { intent, key_id: key_id(), serial_number, signature }
+        } else {
+            Event::Abandoned { intent, reason: "a test".into() }
+        };
+        signer.journal.append(outcome).await.unwrap();
+
+        let failed = Err(RequestError::DeadlineExceeded);
+        let (done, fate) = super::approvals::conclude(&signer, &parked, failed).await;
+
+        let signature = is_signed.then_some(signature);
+        let approved = Fate::Approved { signature: signature.clone() };
+        assert_eq!(done.ok(), is_signed.then_some(signature));
+        assert_eq!(fate, Some(if is_signed { approved } else { Fate::Expired }));
+    }
+}
