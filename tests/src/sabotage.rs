@@ -71,7 +71,7 @@ impl Sabotage {
         anyhow::ensure!(signer_toml.contains(softhsm), "signer.toml has no {softhsm}");
         Ok(signer_toml
             .replace(softhsm, &format!("{softhsm}{}", more.concat()))
-            .replace(line, &format!("module = {:?}", self.faults.module())))
+            .replace(line, &format!("module = \"{}\"", self.faults.module().display())))
     }
 
     /// What a program needs in its environment.

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use chancery_shared::fail_point;
 use chancery_shared::id::KeyId;
 use chancery_shared::wire::JournalHead;
 use chancery_shared::wire::journal::Event;
@@ -248,6 +249,7 @@ impl Change<'_> {
     /// The journal did not take the entry: nothing has changed.
     pub async fn make(&self, event: Event) -> Result<JournalHead, JournalError> {
         let head = self.keyring.journal.append(event.clone()).await?;
+        fail_point::reach("keyring: journaled");
         self.keyring.state().change(&event, head);
         self.keyring.save().await;
         Ok(head)

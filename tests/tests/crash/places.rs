@@ -34,6 +34,7 @@ pub(crate) const CERTIFICATE: &[Place] = &[
 
 /// While a Local CA's key is made.
 pub(crate) const KEY: &[Place] = &[
+    at("keyring: journaled"),
     at("signer: key pending"),
     at("key worker: opened"),
     at("key worker: generated"),

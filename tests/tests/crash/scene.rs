@@ -35,13 +35,13 @@ impl Scene {
     /// Asks for certificates until one request meets the place, kills what has reached it, starts
     /// it again. The result is what that client saw.
     pub(crate) fn kill_during_a_request(&mut self, place: &Place) -> anyhow::Result<String> {
-        let mut body = json!({"caName": ISSUER, "csr": self.csr});
+        let csr = self.csr.clone();
         let name = place.name;
         let number = Arc::clone(&self.number);
         self.kill_while(place, move |client| {
             loop {
                 let number = number.fetch_add(1, Ordering::Relaxed) + 1;
-                body["extraInfo"] = details(number).into();
+                let body = json!({"caName": ISSUER, "csr": csr, "extraInfo": details(number)});
                 let answer = client.post("/api/certs/requestp10", &body)?;
                 // The journal begins a segment past 1 MiB: that takes some requests.
                 if answer.status != 200 || !name.starts_with("journal: segment") {
@@ -126,7 +126,7 @@ impl Scene {
     /// The keys that are not destroyed and have no CA certificate.
     pub(crate) fn keys_without_ca(&self) -> anyhow::Result<Vec<Value>> {
         let status = self.installation.signer_status();
-        let keys = status["keys"].as_array().context("no keys in the status")?;
+        let keys = status.get("keys").and_then(Value::as_array).context("no keys in the status")?;
         let idle = |key: &&Value| key["state"] != "destroyed" && key["hasCaCertificate"] == false;
         Ok(keys.iter().filter(idle).cloned().collect())
     }
