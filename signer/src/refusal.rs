@@ -60,6 +60,12 @@ pub enum RequestError {
         /// What is missing.
         missing: JournalHead,
     },
+    /// A head that no journal which ends here can have had.
+    #[error("entry {seq} is so far above the journal's end that it can't have been there")]
+    ImplausibleHead {
+        /// Its number.
+        seq: u64,
+    },
     /// See [`ClockJumped`].
     #[error("{0}; nothing is signed until it is right again or the operator says accept-clock")]
     ClockJumped(#[from] ClockJumped),
@@ -207,6 +213,7 @@ impl RequestError {
             Self::OverBudget { .. } | Self::Approval(ApprovalError::Full) => (C::Busy, None),
             Self::RateLimited { .. } => (C::RateLimited, None),
             Self::JournalBehind { .. } => (C::JournalBehind, None),
+            Self::ImplausibleHead { .. } => (C::PolicyViolation, Some("hello.journal-heads")),
             Self::ClockJumped(_) => (C::ClockJumped, None),
             Self::UnknownToken => (C::UnknownToken, None),
             Self::UnknownKey => (C::UnknownKey, None),

@@ -80,6 +80,12 @@ impl Signer {
         Ok(self.clock_guard.check(self.clock.as_ref())?)
     }
 
+    /// The time for what must neither end nor come back because the clock was set: see
+    /// [`ClockGuard::time`].
+    pub fn guarded_now(&self) -> OffsetDateTime {
+        self.clock_guard.time(self.clock.as_ref())
+    }
+
     /// Why nothing can be signed, for those who ask how the signer is.
     pub fn halted(&self) -> Option<Refusal> {
         let writable =
@@ -90,6 +96,19 @@ impl Signer {
     /// The head that was seen before and is not in the journal.
     pub fn missing_head(&self) -> Option<JournalHead> {
         *self.missing.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Refuses a head of this signer that its journal can't have lost.
+    ///
+    /// # Errors
+    ///
+    /// It is so far above the end that the operator could not accept it either.
+    pub fn check_head(&self, known: &JournalHead) -> Result<(), RequestError> {
+        if known.signer_id != self.journal.signer_id() || self.journal.can_have_lost(known) {
+            Ok(())
+        } else {
+            Err(RequestError::ImplausibleHead { seq: known.seq })
+        }
     }
 
     /// Holds a head that the API knows against the journal. Heads of other signers say nothing.

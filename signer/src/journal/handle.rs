@@ -13,6 +13,7 @@ use crossbeam_channel::Sender;
 use tokio::sync::{Semaphore, oneshot};
 
 use super::command::{Answer, Command, Waiting};
+use super::gap::Gap;
 use super::log::{Log, head};
 use super::published::Published;
 use super::read::{self, read_entries};
@@ -201,6 +202,12 @@ impl Journal {
                 // Below the head no number is without an entry but those.
                 None => known.seq <= head.seq,
             })
+    }
+
+    /// Whether a journal that ends where this one does can have lost entries up to that number, so
+    /// that the operator could accept it. A head from who knows where need not be one.
+    pub fn can_have_lost(&self, known: &JournalHead) -> bool {
+        Gap { after: self.head().seq, up_to: known.seq }.is_plausible()
     }
 
     /// The last entry on disk; number 0 and a hash of zeros where there is none.

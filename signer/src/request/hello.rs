@@ -11,6 +11,9 @@ const MAX_HEADS: usize = 64;
 
 pub(super) fn hello(signer: &Signer, connection: &ConnectionSerials, hello: &Hello) -> Answer {
     super::RequestError::check_size("journalHeads", hello.journal_heads.len(), MAX_HEADS)?;
+    // Refused as a whole, before any head is remembered: one that nobody could accept afterwards
+    // would stop the signer for ever.
+    hello.journal_heads.iter().try_for_each(|head| signer.check_head(head))?;
     for head in &hello.journal_heads {
         signer.compare_head(*head)?;
     }
