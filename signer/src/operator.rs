@@ -107,7 +107,7 @@ fn sandbox(signer: &Signer) -> Vec<String> {
 }
 
 fn pending(signer: &Signer) -> Vec<Parked> {
-    let waiting = signer.approvals.waiting(signer.clock.now());
+    let waiting = signer.approvals.waiting(signer.guarded_now());
     let show = |parked: crate::approval::ParkedRequest| {
         let (operation, tbs) = (request::operation(&parked.request), request::tbs(&parked.request));
         let (key_id, context) = request::key_and_context(&parked.request)?;
@@ -147,7 +147,7 @@ async fn accept_clock(signer: &Signer, uid: u32) -> Result<(), RequestError> {
         operator_uid: Some(uid),
     };
     signer.journal.append(event).await?;
-    signer.clock_guard.accept(signer.clock.as_ref());
+    signer.clock_guard.accept(jumped);
     tracing::warn!(uid, "the operator accepted the clock");
     Ok(())
 }

@@ -71,7 +71,9 @@ pub fn start(
     if let Some(missing) = missing {
         tracing::error!(seq = missing.seq, "the journal lacks an entry that the keyring knows");
     }
-    let approvals = Approvals::open(folder.join("approvals"), started_at, |parked| {
+    let clock_guard = ClockGuard::new(clock.as_ref(), config.clock_jump, recovered.last_time);
+    let now = clock_guard.time(clock.as_ref());
+    let approvals = Approvals::open(folder.join("approvals"), now, |parked| {
         signature_of(parked, &recovered, &journal_folder).map_err(StartError::from)
     })?;
     let tokens: BTreeMap<String, Token> = config
@@ -79,7 +81,6 @@ pub fn start(
         .iter()
         .map(|token| (token.name.clone(), Token::start(token.clone(), Arc::clone(&clock))))
         .collect();
-    let clock_guard = ClockGuard::new(clock.as_ref(), config.clock_jump, recovered.last_time);
     let signer = Signer {
         signatures: Budget::new(config.budget_per_minute, Duration::from_mins(1)),
         changes: Budget::new(CHANGES_PER_HOUR, Duration::from_hours(1)),
