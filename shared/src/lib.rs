@@ -7,4 +7,5 @@ pub mod csr;
 pub mod frame;
 pub mod id;
 pub mod signature;
+pub mod text;
 pub mod wire;

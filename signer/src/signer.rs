@@ -1,7 +1,7 @@
 //! What all requests share: journal, keyring, tokens, clock, and whether anything may be signed.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -19,6 +19,7 @@ use crate::config::Config;
 use crate::journal::{Journal, JournalError, SignedCa};
 use crate::keyring::Keyring;
 use crate::refusal::RequestError;
+use crate::refusals::Refusals;
 use crate::token::{Token, TokenError};
 
 /// One signer.
@@ -49,7 +50,7 @@ pub struct Signer {
     pub started_at: OffsetDateTime,
     /// How far the processes are confined, in sentences.
     pub sandbox: Vec<String>,
-    /// Refusals since the start, and their alarm.
+    /// Refusals since the start, their alarm, and how many of them the journal takes.
     pub refusals: Refusals,
     /// Set once `started` is in the journal.
     pub(crate) is_started: AtomicBool,
@@ -176,40 +177,5 @@ impl Signer {
     /// Time for [`Budget`]s: it never goes back.
     pub fn uptime(&self) -> Duration {
         self.clock.since_boot()
-    }
-}
-
-/// Counts refusals; many at once are an alarm.
-#[derive(Debug)]
-pub struct Refusals {
-    total: AtomicU64,
-    calm: Budget<()>,
-    alarms: Budget<()>,
-}
-
-/// More refusals in a minute are an alarm: honest clients hardly ever see one.
-const CALM: u32 = 20;
-
-const MINUTE: Duration = Duration::from_mins(1);
-
-impl Default for Refusals {
-    fn default() -> Self {
-        let total = AtomicU64::new(0);
-        Self { total, calm: Budget::new(CALM, MINUTE), alarms: Budget::new(1, MINUTE) }
-    }
-}
-
-impl Refusals {
-    /// Counts one, at `now` on a clock that never goes back.
-    pub fn count(&self, now: Duration) {
-        let total = self.total.fetch_add(1, Ordering::Relaxed) + 1;
-        if self.calm.spend((), now).is_err() && self.alarms.spend((), now).is_ok() {
-            tracing::error!(total, "alarm: more than {CALM} requests were refused in a minute");
-        }
-    }
-
-    /// How many since the start.
-    pub fn total(&self) -> u64 {
-        self.total.load(Ordering::Relaxed)
     }
 }

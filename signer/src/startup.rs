@@ -19,7 +19,8 @@ use crate::clock_guard::ClockGuard;
 use crate::config::Config;
 use crate::journal::{self, Journal, JournalError, Recovered};
 use crate::keyring::{Keyring, KeyringError, Life};
-use crate::signer::{Refusals, Signer};
+use crate::refusals::Refusals;
+use crate::signer::Signer;
 use crate::token::{SweepReport, Token};
 use crate::{random, request};
 
@@ -128,6 +129,7 @@ pub async fn chores(signer: Arc<Signer>, recovered: Recovered, mut stop: watch::
     while !*stop.borrow() {
         if signer.is_started.load(Ordering::Acquire) {
             signer.close_abandoned().await;
+            tell_omitted(&signer, signer.refusals.omitted(signer.uptime())).await;
             request::finish_installations(&signer).await;
             for (name, token) in &signer.tokens {
                 // What an older journal calls pending or destroying may be a CA's live key.
@@ -149,6 +151,16 @@ pub async fn chores(signer: Arc<Signer>, recovered: Recovered, mut stop: watch::
         }
         let stopping = stop.wait_for(|stop| *stop);
         let _ = tokio::time::timeout(CHORES, stopping).await;
+    }
+    tell_omitted(&signer, signer.refusals.all_omitted()).await;
+}
+
+/// Journals how many refusals the journal did not take.
+async fn tell_omitted(signer: &Signer, omitted: Option<u64>) {
+    let Some(count) = omitted else { return };
+    if let Err(error) = signer.journal.append(Event::RefusalsOmitted { count }).await {
+        tracing::warn!(count, %error, "omitted refusals could not be journaled yet");
+        signer.refusals.not_told(count);
     }
 }
 

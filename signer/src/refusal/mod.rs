@@ -1,7 +1,10 @@
 //! Every way in which a request can fail, and its code on the wire. The only such mapping.
 
+mod class;
+
 use std::time::Duration;
 
+use chancery_shared::text;
 use chancery_shared::wire::policy::Policy;
 use chancery_shared::wire::{JournalHead, MAX_CONTEXT, MAX_DER, Refusal, RefusalCode};
 
@@ -180,27 +183,10 @@ impl RequestError {
         Refusal {
             code,
             rule: rule.map(str::to_owned),
-            detail: self.to_string(),
+            // Some tell what they could not read: as much of that as a person reads.
+            detail: text::plain(&self.to_string(), MAX_DETAIL),
             retry_after_ms: retry_after.map(|t| u32::try_from(t.as_millis()).unwrap_or(u32::MAX)),
         }
-    }
-
-    /// Whether the refusal is about what was asked, not about the signer's state: those are
-    /// journaled, since a taken-over API shows itself by them.
-    #[must_use]
-    pub fn is_about_the_request(&self) -> bool {
-        matches!(
-            self.code_and_rule().0,
-            RefusalCode::PolicyViolation
-                | RefusalCode::KeyState
-                | RefusalCode::UnknownKey
-                | RefusalCode::UnknownToken
-                | RefusalCode::KeyLimit
-                | RefusalCode::RateLimited
-                | RefusalCode::SealBroken
-                | RefusalCode::UnknownApproval
-                | RefusalCode::ApprovalState
-        )
     }
 
     fn code_and_rule(&self) -> (RefusalCode, Option<&'static str>) {
@@ -237,6 +223,9 @@ impl RequestError {
         }
     }
 }
+
+/// A sentence has at most this many bytes.
+const MAX_DETAIL: usize = 512;
 
 fn token_code(error: &TokenError) -> RefusalCode {
     match error {
