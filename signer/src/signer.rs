@@ -44,6 +44,8 @@ pub struct Signer {
     pub changes: Budget<&'static str>,
     /// Seals and unseals.
     pub seals: Budget<()>,
+    /// Requests that are parked for the operator.
+    pub parkings: Budget<()>,
     /// New at each start.
     pub boot_id: String,
     /// When this process started.

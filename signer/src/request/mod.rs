@@ -24,7 +24,6 @@ use chancery_shared::wire::{
     Context, JournalHead, Outcome, RefusalCode, ReplyEnvelope, RequestEnvelope,
 };
 
-pub(crate) use approvals::tbs;
 pub use approvals::{approve, deny};
 pub(crate) use ca_certificate::finish_installations;
 pub(crate) use keys::finish_destroying;
