@@ -46,6 +46,11 @@ enum Command {
     Status,
     /// Which requests wait for a decision.
     Pending,
+    /// What a request would do, whole: look at it before you approve.
+    Show {
+        /// As `pending` shows it.
+        approval_id: ApprovalId,
+    },
     /// Lets a waiting request pass; the signer does it at once.
     Approve {
         /// As `pending` shows it.
@@ -109,6 +114,7 @@ fn run() -> anyhow::Result<ExitCode> {
         }
         Command::Status => Request::Status(Nothing {}),
         Command::Pending => Request::Pending(Nothing {}),
+        Command::Show { approval_id } => Request::Show(Decision { approval_id }),
         Command::Approve { approval_id } => Request::Approve(Decision { approval_id }),
         Command::Deny { approval_id } => Request::Deny(Decision { approval_id }),
         Command::AcceptJournal => Request::AcceptJournal(Nothing {}),

@@ -8,5 +8,6 @@ pub mod fail_point;
 pub mod frame;
 pub mod id;
 pub mod signature;
+pub mod text;
 pub mod wiped;
 pub mod wire;

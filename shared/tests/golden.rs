@@ -186,6 +186,7 @@ fn events() -> Vec<(&'static str, Event)> {
                 lost_after: Some(4),
             },
         ),
+        ("refusals-omitted", Event::RefusalsOmitted { count: 940 }),
         ("journal-accepted", Event::JournalAccepted { missing: head(), operator_uid: 0 }),
     ]
 }

@@ -31,6 +31,8 @@ pub struct ClockJumped {
     pub now: OffsetDateTime,
     /// What it should show, by the reference and the time since boot.
     pub expected: OffsetDateTime,
+    /// When that was, on the clock that no one can set.
+    since_boot: Duration,
 }
 
 /// Differences up to this are the kernel's own steering; the reference follows them.
@@ -61,7 +63,7 @@ impl ClockGuard {
         let expected = reference.wall + since_boot.saturating_sub(reference.since_boot);
         let difference = (now - expected).abs();
         if difference > self.tolerance {
-            return Err(ClockJumped { now, expected });
+            return Err(ClockJumped { now, expected, since_boot });
         }
         if difference <= STEERING {
             *reference = Reference { wall: now, since_boot };
@@ -84,10 +86,17 @@ impl ClockGuard {
         seen.is_ok()
     }
 
-    /// The operator says that the clock is right as it is.
-    pub fn accept(&self, clock: &dyn Clock) {
+    /// What time it is for all that must not end or come back because the clock was set: what the
+    /// wall clock shows as long as it can be believed, else what it should show.
+    pub fn time(&self, clock: &dyn Clock) -> OffsetDateTime {
+        self.check(clock).unwrap_or_else(|jumped| jumped.expected)
+    }
+
+    /// The operator says that the clock was right when it showed this. That very time is the
+    /// reference from now on: a clock that was set again meanwhile has not been accepted.
+    pub fn accept(&self, jumped: ClockJumped) {
         let mut reference = self.reference.lock().unwrap_or_else(PoisonError::into_inner);
-        *reference = Reference { wall: clock.now(), since_boot: clock.since_boot() };
+        *reference = Reference { wall: jumped.now, since_boot: jumped.since_boot };
     }
 }
 
@@ -191,9 +200,41 @@ mod tests {
         let last = hands.now() + time::Duration::minutes(6);
         let guard = ClockGuard::new(&hands, FIVE, Some(last));
 
-        assert_eq!(guard.check(&hands), Err(ClockJumped { now: hands.now(), expected: last }));
+        let jumped = guard.check(&hands).unwrap_err();
+        assert_eq!((jumped.now, jumped.expected), (hands.now(), last));
 
-        guard.accept(&hands);
+        guard.accept(jumped);
         assert!(guard.check(&hands).is_ok());
+    }
+
+    #[test]
+    fn what_is_accepted_is_the_time_that_was_shown_not_what_the_clock_was_set_to_since() {
+        let hands = Hands::at(1_000);
+        let guard = ClockGuard::new(&hands, FIVE, None);
+        hands.move_on(time::Duration::days(1), Duration::ZERO);
+        let jumped = guard.check(&hands).unwrap_err();
+
+        hands.move_on(time::Duration::days(9) + time::Duration::seconds(3), Duration::from_secs(3));
+        guard.accept(jumped);
+
+        let again = guard.check(&hands).unwrap_err();
+        assert_eq!(again.expected, jumped.now + time::Duration::seconds(3));
+    }
+
+    #[test]
+    fn the_time_goes_on_as_if_the_clock_had_not_jumped_and_follows_it_once_it_is_accepted() {
+        let hands = Hands::at(1_000);
+        let guard = ClockGuard::new(&hands, FIVE, None);
+        let began = hands.now();
+        for jump in [time::Duration::days(30), time::Duration::days(-60)] {
+            hands.move_on(jump, Duration::ZERO);
+            assert_eq!(guard.time(&hands), began);
+        }
+        hands.move_on(time::Duration::minutes(7), Duration::from_mins(7));
+        assert_eq!(guard.time(&hands), began + time::Duration::minutes(7));
+
+        guard.accept(guard.check(&hands).unwrap_err());
+
+        assert_eq!(guard.time(&hands), hands.now());
     }
 }

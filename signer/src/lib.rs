@@ -15,6 +15,7 @@ pub mod operator;
 pub mod policy;
 mod random;
 pub mod refusal;
+pub mod refusals;
 pub mod request;
 pub mod sandbox;
 pub mod service;

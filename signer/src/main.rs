@@ -82,7 +82,8 @@ async fn serve(config: Config, sandbox: Vec<String>) -> anyhow::Result<ExitCode>
     let operator_socket = socket::bind(&run.join("operator.sock"), 0o600, None)
         .with_context(|| format!("{} can't be opened", run.join("operator.sock").display()))?;
 
-    let (signer, recovered) = startup::start(config, clock, sandbox)?;
+    let start = move || startup::start(config, clock, sandbox);
+    let (signer, recovered) = tokio::task::spawn_blocking(start).await??;
     let (stop, stopping) = watch::channel(false);
     let chores = tokio::spawn(startup::chores(Arc::clone(&signer), recovered, stopping.clone()));
     let api = socket::serve(api_socket, api, ApiService(Arc::clone(&signer)), stopping.clone());

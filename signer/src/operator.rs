@@ -7,11 +7,13 @@
 
 use std::sync::Arc;
 
+use chancery_shared::id::ApprovalId;
 use chancery_shared::wire::journal::Event;
-use chancery_shared::wire::operator::{Nothing, Parked, Reply, Request, Status};
+use chancery_shared::wire::operator::{Nothing, Parked, Reply, Request, Shown, Status};
 use chancery_shared::wire::v1;
 use chancery_shared::wire::{Outcome, ReplyEnvelope, RequestEnvelope};
 
+use crate::approval::{ApprovalError, MAX_WAITING, ParkedRequest};
 use crate::refusal::RequestError;
 use crate::request;
 use crate::signer::Signer;
@@ -56,6 +58,7 @@ async fn perform(signer: &Signer, uid: u32, request: Request) -> Result<Reply, R
     match request {
         Request::Status(Nothing {}) => Ok(Reply::Status(Box::new(status(signer)))),
         Request::Pending(Nothing {}) => Ok(Reply::Pending(pending(signer))),
+        Request::Show(which) => Ok(Reply::Shown(Box::new(show(signer, which.approval_id)?))),
         Request::Approve(decision) => {
             let signature = request::approve(signer, decision.approval_id, uid).await?;
             Ok(Reply::Approved { signature })
@@ -107,22 +110,30 @@ fn sandbox(signer: &Signer) -> Vec<String> {
 }
 
 fn pending(signer: &Signer) -> Vec<Parked> {
-    let waiting = signer.approvals.waiting(signer.clock.now());
-    let show = |parked: crate::approval::ParkedRequest| {
-        let (operation, tbs) = (request::operation(&parked.request), request::tbs(&parked.request));
-        let (key_id, context) = request::key_and_context(&parked.request)?;
-        Some(Parked {
-            approval_id: parked.approval_id,
-            operation: operation.into(),
-            key_id,
-            parked_at: parked.parked_at,
-            expires_at: parked.expires_at(),
-            tbs: tbs.cloned(),
-            context: context.clone(),
-            summary: parked.summary,
-        })
-    };
-    waiting.into_iter().filter_map(show).collect()
+    // Where the operator accepts an earlier time, expired ones wait again and are more than may be
+    // parked: a list is never longer than a frame all the same.
+    let waiting = signer.approvals.waiting(signer.guarded_now()).into_iter().take(MAX_WAITING);
+    waiting.filter_map(|parked| in_short(&parked)).collect()
+}
+
+fn show(signer: &Signer, approval_id: ApprovalId) -> Result<Shown, RequestError> {
+    let kept = signer.approvals.find(approval_id).ok_or(ApprovalError::Unknown)?;
+    let parked = in_short(&kept).ok_or(ApprovalError::Unknown)?;
+    let status = kept.status(signer.guarded_now());
+    Ok(Shown { parked, status, request: kept.request.clone() })
+}
+
+/// Only requests about a key are ever parked.
+fn in_short(parked: &ParkedRequest) -> Option<Parked> {
+    let (key_id, _) = request::key_and_context(&parked.request)?;
+    Some(Parked {
+        approval_id: parked.approval_id,
+        operation: request::operation(&parked.request).into(),
+        key_id,
+        parked_at: parked.parked_at,
+        expires_at: parked.expires_at(),
+        summary: parked.summary.clone(),
+    })
 }
 
 async fn accept_journal(signer: &Signer, uid: u32) -> Result<(), RequestError> {
@@ -141,7 +152,66 @@ async fn accept_clock(signer: &Signer, uid: u32) -> Result<(), RequestError> {
         operator_uid: Some(uid),
     };
     signer.journal.append(event).await?;
-    signer.clock_guard.accept(signer.clock.as_ref());
+    signer.clock_guard.accept(jumped);
     tracing::warn!(uid, "the operator accepted the clock");
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use chancery_shared::bytes::{Bytes, Fixed};
+    use chancery_shared::frame::encode;
+    use chancery_shared::id::KeyId;
+    use chancery_shared::wire::v1::{ApprovalStatus, InstallCaCertificate, SignCaCertificate};
+    use chancery_shared::wire::{Context, MAX_CONTEXT, MAX_DER};
+    use time::OffsetDateTime;
+
+    use super::*;
+    use crate::approval::MAX_SUMMARY;
+
+    fn fits_into_a_frame(reply: Reply) -> bool {
+        encode(&serde_json::to_vec(&envelope(Some(u64::MAX), Ok(reply))).unwrap()).is_ok()
+    }
+
+    fn parked() -> Parked {
+        Parked {
+            approval_id: ApprovalId::from_bytes([1; 12]),
+            operation: "install-ca-certificate".into(),
+            key_id: KeyId::from_bytes([2; 12]),
+            parked_at: OffsetDateTime::UNIX_EPOCH,
+            expires_at: OffsetDateTime::UNIX_EPOCH,
+            // Each is two bytes in JSON.
+            summary: "\"".repeat(MAX_SUMMARY),
+        }
+    }
+
+    #[test]
+    fn the_longest_list_fits_into_a_frame() {
+        assert!(fits_into_a_frame(Reply::Pending(vec![parked(); MAX_WAITING])));
+    }
+
+    #[test]
+    fn the_largest_request_that_is_parked_is_shown_in_one_frame() {
+        let key_id = KeyId::from_bytes([2; 12]);
+        let text = "x".repeat(MAX_CONTEXT - r#"{"a":""}"#.len());
+        let context = Context([("a".to_owned(), text.into())].into_iter().collect());
+        assert_eq!(context.encoded_len(), MAX_CONTEXT);
+        let large = || Bytes(vec![0; MAX_DER]);
+        let sign = v1::Request::SignCaCertificate(SignCaCertificate {
+            key_id,
+            tbs: large(),
+            csr: Some(large()),
+            serial_nonce: Fixed([3; 40]),
+            context: context.clone(),
+        });
+        let chain = vec![large(), large()];
+        let install = InstallCaCertificate { key_id, chain, context };
+        for request in [sign, v1::Request::InstallCaCertificate(install)] {
+            let status = ApprovalStatus::Waiting;
+
+            let shown = Shown { parked: parked(), status, request };
+
+            assert!(fits_into_a_frame(Reply::Shown(Box::new(shown))));
+        }
+    }
 }

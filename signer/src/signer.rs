@@ -1,7 +1,7 @@
 //! What all requests share: journal, keyring, tokens, clock, and whether anything may be signed.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -19,6 +19,7 @@ use crate::config::Config;
 use crate::journal::{Journal, JournalError, SignedCa};
 use crate::keyring::Keyring;
 use crate::refusal::RequestError;
+use crate::refusals::Refusals;
 use crate::token::{Token, TokenError};
 
 /// One signer.
@@ -43,13 +44,15 @@ pub struct Signer {
     pub changes: Budget<&'static str>,
     /// Seals and unseals.
     pub seals: Budget<()>,
+    /// Requests that are parked for the operator.
+    pub parkings: Budget<()>,
     /// New at each start.
     pub boot_id: String,
     /// When this process started.
     pub started_at: OffsetDateTime,
     /// How far the processes are confined, in sentences.
     pub sandbox: Vec<String>,
-    /// Refusals since the start, and their alarm.
+    /// Refusals since the start, their alarm, and how many of them the journal takes.
     pub refusals: Refusals,
     /// Set once `started` is in the journal.
     pub(crate) is_started: AtomicBool,
@@ -76,6 +79,12 @@ impl Signer {
             return Err(RequestError::NotStarted);
         }
         Ok(self.clock_guard.check(self.clock.as_ref())?)
+    }
+
+    /// The time for what must neither end nor come back because the clock was set: see
+    /// [`ClockGuard::time`].
+    pub fn guarded_now(&self) -> OffsetDateTime {
+        self.clock_guard.time(self.clock.as_ref())
     }
 
     /// Why nothing can be signed, for those who ask how the signer is.
@@ -108,6 +117,11 @@ impl Signer {
         if ours.is_empty() {
             return Ok(());
         }
+        // All or none, before any is remembered: one that nobody could accept afterwards would
+        // stop the signer for good.
+        if let Some(head) = ours.iter().find(|head| !self.journal.can_have_lost(head)) {
+            return Err(RequestError::ImplausibleHead { seq: head.seq });
+        }
         let judge = move |journal: &Journal| {
             let judged = ours.into_iter().map(|head| Ok((head, journal.accounts_for(&head)?)));
             judged.collect::<Result<Vec<_>, JournalError>>()
@@ -116,10 +130,6 @@ impl Signer {
             if is_there {
                 self.is_vouched_for.store(true, Ordering::Release);
                 continue;
-            }
-            // It could never be accepted, and would stop the signer for good.
-            if !self.journal.can_have_lost(&head) {
-                return Err(RequestError::ImplausibleHead { seq: head.seq });
             }
             self.keyring.miss(head).await;
         }
@@ -169,40 +179,5 @@ impl Signer {
     /// Time for [`Budget`]s: it never goes back.
     pub fn uptime(&self) -> Duration {
         self.clock.since_boot()
-    }
-}
-
-/// Counts refusals; many at once are an alarm.
-#[derive(Debug)]
-pub struct Refusals {
-    total: AtomicU64,
-    calm: Budget<()>,
-    alarms: Budget<()>,
-}
-
-/// More refusals in a minute are an alarm: honest clients hardly ever see one.
-const CALM: u32 = 20;
-
-const MINUTE: Duration = Duration::from_mins(1);
-
-impl Default for Refusals {
-    fn default() -> Self {
-        let total = AtomicU64::new(0);
-        Self { total, calm: Budget::new(CALM, MINUTE), alarms: Budget::new(1, MINUTE) }
-    }
-}
-
-impl Refusals {
-    /// Counts one, at `now` on a clock that never goes back.
-    pub fn count(&self, now: Duration) {
-        let total = self.total.fetch_add(1, Ordering::Relaxed) + 1;
-        if self.calm.spend((), now).is_err() && self.alarms.spend((), now).is_ok() {
-            tracing::error!(total, "alarm: more than {CALM} requests were refused in a minute");
-        }
-    }
-
-    /// How many since the start.
-    pub fn total(&self) -> u64 {
-        self.total.load(Ordering::Relaxed)
     }
 }

@@ -1,25 +1,24 @@
 //! From the configuration to a signer that may serve, and what it does by itself from then on.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use chancery_shared::bytes::Bytes;
 use chancery_shared::id::SignerId;
 use chancery_shared::wire::journal::Event;
 use chancery_shared::wire::v1::TokenState;
 use tokio::sync::watch;
 
-use crate::approval::{Approvals, ParkedRequest};
+use crate::approval::Approvals;
 use crate::budget::Budget;
 use crate::clock::Clock;
 use crate::clock_guard::ClockGuard;
 use crate::config::Config;
 use crate::journal::{self, Journal, JournalError, Recovered};
 use crate::keyring::{Keyring, KeyringError, Life};
-use crate::signer::{Refusals, Signer};
+use crate::refusals::Refusals;
+use crate::signer::Signer;
 use crate::token::{SweepReport, Token};
 use crate::{random, request};
 
@@ -49,7 +48,7 @@ pub enum StartError {
     Io(#[from] std::io::Error),
 }
 
-/// Opens journal, keyring and approvals and starts the tokens.
+/// Opens journal, keyring and approvals and starts the tokens. Blocks on the disk.
 ///
 /// # Errors
 ///
@@ -60,7 +59,7 @@ pub fn start(
     sandbox: Vec<String>,
 ) -> Result<(Arc<Signer>, Recovered), StartError> {
     let folder = config.state_folder();
-    let journal_folder = folder.join("journal");
+    let journal_folder = config.journal_folder();
     std::fs::create_dir_all(&journal_folder)?;
     let options = journal::Options { segment_bytes: config.segment_bytes, gather: GATHER };
     let started_at = clock.now();
@@ -71,19 +70,23 @@ pub fn start(
     if let Some(lost) = keyring.lost() {
         tracing::error!(seq = lost.seq, "the journal lacks an entry that was seen before");
     }
-    let approvals = Approvals::open(folder.join("approvals"), started_at, |parked| {
-        signature_of(parked, &recovered, &journal_folder).map_err(StartError::from)
+    let clock_guard = ClockGuard::new(clock.as_ref(), config.clock_jump, recovered.last_time);
+    let now = clock_guard.time(clock.as_ref());
+    let approvals = Approvals::open(folder.join("approvals"), now, |parked, after| {
+        let (approval_id, request) = (parked.approval_id, &parked.request);
+        let decided = journal::decided(&journal_folder, after, approval_id, request)?;
+        Ok::<_, StartError>(decided)
     })?;
     let tokens: BTreeMap<String, Token> = config
         .tokens
         .iter()
         .map(|token| (token.name.clone(), Token::start(token.clone(), Arc::clone(&clock))))
         .collect();
-    let clock_guard = ClockGuard::new(clock.as_ref(), config.clock_jump, recovered.last_time);
     let signer = Signer {
         signatures: Budget::new(config.budget_per_minute, Duration::from_mins(1)),
         changes: Budget::new(CHANGES_PER_HOUR, Duration::from_hours(1)),
         seals: Budget::new(SEALS_PER_MINUTE, Duration::from_mins(1)),
+        parkings: Budget::new(config.approvals_per_hour, Duration::from_hours(1)),
         boot_id: hex::encode(random::bytes::<8>()),
         refusals: Refusals::default(),
         is_started: AtomicBool::new(false),
@@ -103,21 +106,6 @@ pub fn start(
     Ok((Arc::new(signer), recovered))
 }
 
-/// The signature of a request that was being done when the signer stopped.
-fn signature_of(
-    parked: &ParkedRequest,
-    recovered: &Recovered,
-    journal_folder: &Path,
-) -> Result<Option<Bytes>, JournalError> {
-    let approval_id = parked.approval_id;
-    let mut signed = recovered.signed_approvals.iter();
-    match signed.find(|signed| signed.approval_id == approval_id) {
-        Some(signed) => Ok(Some(signed.signature.clone())),
-        // A segment may have begun since: rare enough to read them again.
-        None => journal::signature_of(journal_folder, parked.journal_seq, approval_id),
-    }
-}
-
 /// What the signer does without being asked: journals its start as soon as the journal can be
 /// written, closes what a crash left open, cleans up pending keys, finishes destructions, has the
 /// keyring's file follow, watches the clock.
@@ -129,6 +117,8 @@ pub async fn chores(signer: Arc<Signer>, recovered: Recovered, mut stop: watch::
         is_right = signer.clock_guard.watch(signer.clock.as_ref(), is_right);
         if signer.is_started.load(Ordering::Acquire) {
             signer.close_abandoned().await;
+            tell_omitted(&signer, signer.refusals.omitted(signer.uptime())).await;
+            signer.approvals.prune(signer.guarded_now()).await;
             request::finish_installations(&signer).await;
             for (name, token) in &signer.tokens {
                 // What an older journal calls pending or destroying may be a CA's live key.
@@ -150,6 +140,16 @@ pub async fn chores(signer: Arc<Signer>, recovered: Recovered, mut stop: watch::
         }
         let stopping = stop.wait_for(|stop| *stop);
         let _ = tokio::time::timeout(CHORES, stopping).await;
+    }
+    tell_omitted(&signer, signer.refusals.all_omitted()).await;
+}
+
+/// Journals how many refusals the journal did not take.
+async fn tell_omitted(signer: &Signer, omitted: Option<u64>) {
+    let Some(count) = omitted else { return };
+    if let Err(error) = signer.journal.append(Event::RefusalsOmitted { count }).await {
+        tracing::warn!(count, %error, "omitted refusals could not be journaled yet");
+        signer.refusals.not_told(count);
     }
 }
 

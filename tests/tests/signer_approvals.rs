@@ -31,6 +31,7 @@ fn stopped_before_it_was_told(segments: u64) -> anyhow::Result<(SignerHome, Deci
     }))?;
     let Outcome::Done(Reply::Pending(pending)) = answer.outcome else { bail!("{answer:?}") };
     let decision = Decision { approval_id: pending.approval_id };
+    let before = home.status()?.journal_head.seq;
     let approved = home.operator(&operator::Request::Approve(decision.clone()))?;
     let Outcome::Done(operator::Reply::Approved { signature: Some(signature) }) = approved else {
         bail!("{approved:?}");
@@ -46,7 +47,8 @@ fn stopped_before_it_was_told(segments: u64) -> anyhow::Result<(SignerHome, Deci
     let file = format!("signer/approvals/{}.json", decision.approval_id);
     let mut parked: serde_json::Map<String, serde_json::Value> =
         serde_json::from_slice(&fs::read(home.path().join(&file))?)?;
-    parked.insert("fate".into(), "approving".into());
+    let after = serde_json::json!({"deciding": {"after": before}});
+    parked.insert("fate".into(), after);
     fs::write(home.path().join(file), serde_json::to_vec(&parked)?)?;
     Ok((home, decision, signature))
 }

@@ -7,7 +7,9 @@ use std::path::PathBuf;
 use chancery_shared::bytes::Fixed;
 use chancery_shared::wire::algorithm::{KeyAlgorithm, SignatureAlgorithm};
 use chancery_shared::wire::operator::{self, Nothing};
-use chancery_shared::wire::v1::{CreateCaKey, KeyChange, KeyRole, ReadJournal, Reply, Request};
+use chancery_shared::wire::v1::{
+    CreateCaKey, Hello, KeyChange, KeyRole, ReadJournal, Reply, Request,
+};
 use chancery_shared::wire::{Context, JournalHead, Outcome, RefusalCode};
 use chancery_tests::peer::Peer;
 use chancery_tests::signer_home::SignerHome;
@@ -159,6 +161,28 @@ fn a_head_that_this_journal_never_had_stops_signing_and_one_of_another_signer_do
     let forged = JournalHead { hash: Fixed([1; 32]), ..head };
     let (_, hello) = Peer::connect_knowing(&home.socket(), vec![forged])?;
     assert_eq!(hello.halted.map(|refusal| refusal.code), Some(RefusalCode::JournalBehind));
+    Ok(())
+}
+
+#[test]
+fn a_head_that_no_operator_could_accept_is_refused_and_nothing_of_that_hello_is_remembered()
+-> anyhow::Result<()> {
+    let (mut home, head) = with_a_ca()?;
+    home.start()?;
+    let plausible = JournalHead { seq: head.seq + 500, hash: Fixed([1; 32]), ..head };
+    for seq in [u64::MAX, u64::MAX - 1, 1 << 50] {
+        let implausible = JournalHead { seq, ..plausible };
+
+        let hello = Request::Hello(Hello { journal_heads: vec![plausible, implausible] });
+        let refused = Peer::open(&home.socket())?.refused(&hello)?;
+
+        assert_eq!(refused.rule.as_deref(), Some("hello.journal-heads"));
+        assert!(refused.detail.contains(&seq.to_string()), "{}", refused.detail);
+    }
+
+    assert_eq!(home.status()?.halted, None);
+    let (mut peer, _) = Peer::connect(&home.socket())?;
+    home.create_ca(&mut peer, "Root after all")?;
     Ok(())
 }
 

@@ -2,9 +2,12 @@
 
 use std::process::Command;
 
+use chancery_shared::bytes::Fixed;
 use chancery_shared::frame::MAX_FRAME;
-use chancery_shared::wire::v1::{Hello, ReadJournal, Reply, Request};
-use chancery_shared::wire::{Outcome, RefusalCode, ReplyEnvelope};
+use chancery_shared::wire::algorithm::{KeyAlgorithm, SignatureAlgorithm};
+use chancery_shared::wire::journal::{Entry, Event};
+use chancery_shared::wire::v1::{CreateCaKey, Hello, KeyRole, ReadJournal, Reply, Request};
+use chancery_shared::wire::{Context, JournalHead, Outcome, RefusalCode, ReplyEnvelope};
 use chancery_tests::peer::Peer;
 use chancery_tests::signer_home::SignerHome;
 
@@ -43,6 +46,79 @@ fn a_malformed_request_is_answered_where_its_id_is_readable_and_ends_only_its_co
     }
 
     assert!(bystander.ask(&Request::Hello(Hello::default())).is_ok());
+    Ok(())
+}
+
+/// Every entry of the journal.
+fn events(home: &SignerHome) -> anyhow::Result<Vec<Event>> {
+    let (mut peer, _) = Peer::connect(&home.socket())?;
+    let (mut events, mut after) = (Vec::new(), 0);
+    loop {
+        let answer = peer.ask(&Request::ReadJournal(ReadJournal { after }))?;
+        let Outcome::Done(Reply::Journal(part)) = answer.outcome else { anyhow::bail!("no part") };
+        if part.entries.is_empty() {
+            return Ok(events);
+        }
+        for entry in part.entries {
+            let Entry { seq, event, .. } = serde_json::from_str(&entry)?;
+            after = seq;
+            events.push(event);
+        }
+    }
+}
+
+#[test]
+fn a_flood_of_frames_that_are_no_requests_is_journaled_in_part_and_counted_whole()
+-> anyhow::Result<()> {
+    let mut home = started()?;
+    // A field that is not known is repeated in the refusal, at length no more than a sentence.
+    let frame = format!(r#"{{"version":1,"id":5,"body":{{"{}":1}}}}"#, "x".repeat(100_000));
+    for _ in 0..100 {
+        let mut peer = Peer::open(&home.socket())?;
+        peer.send(frame.as_bytes())?;
+        assert_eq!(refused_and_closed(&mut peer)?, (Some(5), RefusalCode::Malformed));
+    }
+    home.stop()?;
+    home.start()?;
+
+    let (mut whole, mut counted) = (0, 0);
+    for event in events(&home)? {
+        match event {
+            Event::Refused { code, detail, .. } => {
+                assert_eq!(code, RefusalCode::Malformed);
+                assert!(detail.len() < 1_000, "{detail}");
+                whole += 1;
+            }
+            Event::RefusalsOmitted { count } => counted += count,
+            _ => {}
+        }
+    }
+    assert_eq!((whole, counted), (60, 40));
+    Ok(())
+}
+
+#[test]
+fn a_refusal_that_is_the_signers_own_state_is_journaled_too() -> anyhow::Result<()> {
+    let home = started()?;
+    let head = home.status()?.journal_head;
+    let lost = JournalHead { seq: head.seq + 100, hash: Fixed([1; 32]), ..head };
+    let (mut peer, _) = Peer::connect_knowing(&home.socket(), vec![lost])?;
+    let create = Request::CreateCaKey(CreateCaKey {
+        token: "SoftHSM2".into(),
+        key_algorithm: KeyAlgorithm::EcdsaP256,
+        signature_algorithm: SignatureAlgorithm::EcdsaSha256,
+        role: KeyRole::Ca,
+        policy: None,
+        context: Context::default(),
+    });
+
+    assert_eq!(peer.refused(&create)?.code, RefusalCode::JournalBehind);
+
+    let is_it = |event: &Event| {
+        matches!(event, Event::Refused { operation, code: RefusalCode::JournalBehind, .. }
+            if operation == "create-ca-key")
+    };
+    assert!(events(&home)?.iter().any(is_it));
     Ok(())
 }
 

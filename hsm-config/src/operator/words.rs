@@ -8,12 +8,15 @@ use serde::Serialize;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
+use super::shown;
+
 /// A reply as a few lines for a person.
 pub(crate) fn words(reply: &Reply) -> String {
     match reply {
         Reply::Status(status) => status_words(status),
         Reply::Pending(parked) if parked.is_empty() => "nothing waits for a decision".to_owned(),
         Reply::Pending(parked) => parked.iter().map(parked_words).collect(),
+        Reply::Shown(shown) => shown::words(shown),
         Reply::Approved { .. } => "approved and done".to_owned(),
         Reply::Accepted(_) => "done".to_owned(),
     }
@@ -85,8 +88,9 @@ fn key_words(key: &KeySummary) -> String {
     )
 }
 
-fn parked_words(parked: &Parked) -> String {
-    let Parked { approval_id, operation, key_id, parked_at, expires_at, summary, .. } = parked;
+/// As a list has it.
+pub(super) fn parked_words(parked: &Parked) -> String {
+    let Parked { approval_id, operation, key_id, parked_at, expires_at, summary } = parked;
     format!(
         "{approval_id}  {operation} by key {key_id}\n  {summary}\n  \
          asked {}, expires {}\n",

@@ -140,6 +140,12 @@ pub enum Event {
         /// Of the request.
         context: Context,
     },
+    /// So many refusals since the last such entry, or since the start, have no `refused`: there
+    /// were too many of their kind.
+    RefusalsOmitted {
+        /// How many.
+        count: u64,
+    },
     /// `live` to `disabled`.
     KeyDisabled(KeyEvent),
     /// `disabled` to `live`.

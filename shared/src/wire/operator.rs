@@ -5,7 +5,7 @@ use time::OffsetDateTime;
 
 use super::JournalHead;
 use super::refusal::Refusal;
-use super::v1::{KeySummary, TokenSummary};
+use super::v1::{ApprovalStatus, KeySummary, TokenSummary};
 use crate::bytes::Bytes;
 use crate::id::{ApprovalId, KeyId, SignerId};
 
@@ -15,8 +15,10 @@ use crate::id::{ApprovalId, KeyId, SignerId};
 pub enum Request {
     /// How the signer is.
     Status(Nothing),
-    /// What waits for a decision.
+    /// What waits for a decision, in short.
     Pending(Nothing),
+    /// One parked request, whole.
+    Show(Decision),
     /// Lets a parked request pass; the signer does it at once.
     Approve(Decision),
     /// Ends a parked request.
@@ -56,8 +58,10 @@ pub struct TokenName {
 pub enum Reply {
     /// To `status`.
     Status(Box<Status>),
-    /// To `pending`.
+    /// To `pending`: as many as wait, since no more may wait than fit into a frame.
     Pending(Vec<Parked>),
+    /// To `show`.
+    Shown(Box<Shown>),
     /// To `approve`: done; the signature, where the request asked for one.
     Approved {
         /// Content of the BIT STRING.
@@ -119,7 +123,7 @@ pub struct TokenStatus {
     pub worker_pid: Option<u32>,
 }
 
-/// A parked request.
+/// A parked request in short: what a list has room for.
 #[derive(Clone, Debug, Deserialize, Serialize, PartialEq)]
 #[serde(rename_all = "camelCase")]
 pub struct Parked {
@@ -135,10 +139,19 @@ pub struct Parked {
     /// When it expires.
     #[serde(with = "time::serde::rfc3339")]
     pub expires_at: OffsetDateTime,
-    /// What would be signed, in words.
+    /// What would be done, in words; a long subject is cut.
     pub summary: String,
-    /// DER of the TBS, where there is one.
-    pub tbs: Option<Bytes>,
-    /// As the API sent it.
-    pub context: super::Context,
+}
+
+/// A parked request, whole.
+#[derive(Clone, Debug, Deserialize, Serialize, PartialEq)]
+#[serde(rename_all = "camelCase")]
+pub struct Shown {
+    /// As `pending` has it.
+    #[serde(flatten)]
+    pub parked: Parked,
+    /// What became of it.
+    pub status: ApprovalStatus,
+    /// What the API asked for: what is done once it is approved.
+    pub request: super::v1::Request,
 }

@@ -26,6 +26,8 @@ pub(super) struct ConfigFile {
     pub(super) destroy: KeyChangeRule,
     #[serde(default = "shipped_budget")]
     pub(super) budget_per_minute: u32,
+    #[serde(default = "shipped_approvals")]
+    pub(super) approvals_per_hour: u32,
     #[serde(default = "shipped_clock_jump")]
     pub(super) clock_jump_minutes: u32,
     #[serde(default)]
@@ -108,6 +110,11 @@ fn shipped_system_calls() -> SystemCalls {
 
 fn shipped_budget() -> u32 {
     6_000
+}
+
+/// More than one operator looks through in an hour.
+fn shipped_approvals() -> u32 {
+    30
 }
 
 fn shipped_clock_jump() -> u32 {

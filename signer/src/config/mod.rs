@@ -60,6 +60,8 @@ pub struct Config {
     pub destroy: KeyChangeRule,
     /// Signatures of one key in one minute; 0 for no limit.
     pub budget_per_minute: u32,
+    /// Requests that may be parked for the operator in one hour; 0 for no limit.
+    pub approvals_per_hour: u32,
     /// A clock that is off by more has jumped.
     pub clock_jump: time::Duration,
     /// DER of the roots that a CA certificate from outside may chain to.
@@ -203,6 +205,7 @@ impl Config {
             enable: file.enable,
             destroy: file.destroy,
             budget_per_minute: file.budget_per_minute,
+            approvals_per_hour: file.approvals_per_hour,
             clock_jump: time::Duration::minutes(i64::from(file.clock_jump_minutes)),
             anchors: anchors.collect::<Result<_, _>>()?,
             segment_bytes: file.journal.segment_mib * 1024 * 1024,
@@ -215,6 +218,12 @@ impl Config {
     #[must_use]
     pub fn state_folder(&self) -> PathBuf {
         self.home.join("signer")
+    }
+
+    /// The folder of the journal.
+    #[must_use]
+    pub fn journal_folder(&self) -> PathBuf {
+        self.state_folder().join("journal")
     }
 }
 

@@ -28,6 +28,7 @@ fn what_is_not_written_has_the_shipped_value() {
     assert_eq!(config.sandbox, Sandbox::Required);
     assert_eq!(config.ca_certificates, CaCertificates::Approve);
     assert_eq!((config.budget_per_minute, config.segment_bytes), (6_000, 16 * 1024 * 1024));
+    assert_eq!(config.approvals_per_hour, 30);
     assert_eq!(config.ceiling, Policy::shipped());
 }
 

@@ -228,7 +228,8 @@ impl Journal {
             })
     }
 
-    /// Whether a journal that ends here can have lost entries up to that one.
+    /// Whether a journal that ends where this one does can have lost entries up to that number, so
+    /// that the operator could accept it. A head from who knows where need not be one.
     pub fn can_have_lost(&self, known: &JournalHead) -> bool {
         Gap { after: self.head().seq, up_to: known.seq }.is_plausible()
     }

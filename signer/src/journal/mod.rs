@@ -25,8 +25,8 @@
 //! Each entry carries the SHA-256 of the body before it. So whoever knows the newest hash knows
 //! the whole journal; [`verify`](fn@verify) checks it.
 
-mod approved;
 mod command;
+mod decided;
 mod entries;
 mod error;
 mod gap;
@@ -51,7 +51,7 @@ mod writer;
 #[cfg(test)]
 mod tests;
 
-pub use approved::signature_of;
+pub use decided::{Decided, decided};
 pub use entries::{Entries, entries};
 pub use error::{Damage, JournalError, ReadError, VerifyError};
 pub use gap::Gap;
@@ -59,6 +59,6 @@ pub use handle::{Journal, Options};
 pub use published::{JournalCounters, JournalState};
 pub use record::MAX_ENTRY;
 pub use recorded::RecordedTbs;
-pub use recover::{Recovered, SignedApproval, SignedCa};
+pub use recover::{Recovered, SignedCa};
 pub use verify::{Verified, verify, verify_each};
 pub use walk::TornTail;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use chancery_shared::bytes::Bytes;
-use chancery_shared::id::{ApprovalId, SignerId};
+use chancery_shared::id::SignerId;
 use chancery_shared::wire::journal::{Entry, Event, Intent};
 use time::OffsetDateTime;
 
@@ -26,9 +26,6 @@ pub struct Recovered {
     /// The last entry of the whole journal that changed the keyring; 0 for none. A keyring that
     /// stands before the first of `keyring_changes` has to read [`entries`](super::entries()).
     pub last_keyring_change: u64,
-    /// Approved requests whose intent and signature are both in the last segment; of others,
-    /// [`signature_of`](super::signature_of()) knows.
-    pub signed_approvals: Vec<SignedApproval>,
     /// CA certificates of the last segment that were signed and not installed after it, oldest
     /// first. Most are of keys outside this signer; of its own, the start finishes the install.
     pub uninstalled: Vec<SignedCa>,
@@ -38,17 +35,6 @@ pub struct Recovered {
     pub last_time: Option<OffsetDateTime>,
     /// Whether the journal begins with this start.
     pub is_new: bool,
-}
-
-/// An approved request that has its signature.
-#[derive(Clone, Debug, PartialEq)]
-pub struct SignedApproval {
-    /// The approval.
-    pub approval_id: ApprovalId,
-    /// The intent's entry.
-    pub intent: u64,
-    /// Content of the BIT STRING.
-    pub signature: Bytes,
 }
 
 /// A CA certificate that has its signature.
@@ -184,7 +170,6 @@ fn cut(folder: &Folder, path: &Path, segment: u64, length: u64) -> Result<(), Re
 #[derive(Debug, Default)]
 struct Summary {
     recovered: Recovered,
-    approvals: BTreeMap<u64, ApprovalId>,
     ca_intents: BTreeMap<u64, Intent>,
 }
 
@@ -192,19 +177,10 @@ impl Summary {
     fn add(&mut self, entry: Entry) {
         self.recovered.last_time = Some(entry.time);
         match &entry.event {
-            Event::Intent(intent) => {
-                let approval = intent.approval_id.map(|approval| (entry.seq, approval));
-                self.approvals.extend(approval);
-                if intent.operation != "sign-certificate" {
-                    self.ca_intents.insert(entry.seq, Intent::clone(intent));
-                }
+            Event::Intent(intent) if intent.operation != "sign-certificate" => {
+                self.ca_intents.insert(entry.seq, Intent::clone(intent));
             }
             Event::Signed { intent, signature, .. } => {
-                if let Some(approval_id) = self.approvals.remove(intent) {
-                    let signature = signature.clone();
-                    let signed = SignedApproval { approval_id, intent: *intent, signature };
-                    self.recovered.signed_approvals.push(signed);
-                }
                 if let Some(intent) = self.ca_intents.remove(intent) {
                     let signature = signature.clone();
                     self.recovered.uninstalled.push(SignedCa { intent, signature });

@@ -169,6 +169,7 @@ pub(super) fn changes_keyring(event: &Event) -> bool {
         | Event::Signed { .. }
         | Event::Abandoned { .. }
         | Event::Refused { .. }
+        | Event::RefusalsOmitted { .. }
         | Event::Parked { .. }
         | Event::Approved { .. }
         | Event::Denied { .. }

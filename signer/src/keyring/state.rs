@@ -89,6 +89,7 @@ impl State {
             | Event::Signed { .. }
             | Event::Abandoned { .. }
             | Event::Refused { .. }
+            | Event::RefusalsOmitted { .. }
             | Event::Parked { .. }
             | Event::Approved { .. }
             | Event::Denied { .. }

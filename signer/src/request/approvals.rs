@@ -2,6 +2,7 @@
 
 use chancery_shared::bytes::Bytes;
 use chancery_shared::id::{ApprovalId, KeyId};
+use chancery_shared::text;
 use chancery_shared::wire::journal::Event;
 use chancery_shared::wire::v1::{ApprovalQuery, Reply, Request, TokenState};
 use chancery_shared::wire::{Context, JournalHead};
@@ -10,9 +11,9 @@ use time::OffsetDateTime;
 use x509_cert::TbsCertificate;
 
 use super::sign::Leave;
-use super::{Answer, ca_certificate, keys};
-use crate::approval::{ApprovalError, Fate, ParkedRequest};
-use crate::journal::{self, Journal};
+use super::{Answer, Label, ca_certificate, keys};
+use crate::approval::{ApprovalError, Fate, MAX_SUMMARY, ParkedRequest};
+use crate::journal::{self, Decided, Journal};
 use crate::random;
 use crate::refusal::RequestError;
 use crate::signer::Signer;
@@ -26,13 +27,19 @@ pub(super) struct Parking {
     pub(super) why: &'static str,
 }
 
-/// Journals the request as parked, then keeps it.
+/// Takes a place, journals the request as parked, then keeps it: whatever waits is in the journal.
 pub(super) async fn park(
     signer: &Signer,
     parking: Parking,
     parked_at: OffsetDateTime,
 ) -> Result<(ApprovalId, JournalHead), RequestError> {
     let Parking { request, key_id, context, why } = parking;
+    let place = signer.approvals.place(parked_at).await?;
+    // A taken-over API must not bury what the operator has to see.
+    signer.parkings.spend((), signer.uptime()).map_err(|exhausted| RequestError::RateLimited {
+        what: "requests that wait for the operator",
+        retry_after: exhausted.retry_after,
+    })?;
     let approval_id = ApprovalId::new(parked_at, random::bytes());
     let (operation, tbs) = (super::operation(&request), tbs(&request));
     let event = Event::Parked {
@@ -43,17 +50,16 @@ pub(super) async fn park(
         context,
     };
     let head = signer.journal.append(event).await?;
-    let journal_seq = head.seq;
     let summary = format!("{operation} by key {key_id}: {}{why}", subject(tbs));
+    let summary = text::plain(&summary, MAX_SUMMARY);
     let fate = Fate::Waiting;
-    let parked = ParkedRequest { approval_id, request, summary, parked_at, journal_seq, fate };
-    signer.approvals.park(parked)?;
+    place.park(ParkedRequest { approval_id, request, summary, parked_at, fate }).await?;
     tracing::warn!(%approval_id, operation, %key_id, "a request waits for the operator");
     Ok((approval_id, head))
 }
 
 /// The TBS that a parked request brings, if any.
-pub(crate) fn tbs(request: &Request) -> Option<&Bytes> {
+pub(super) fn tbs(request: &Request) -> Option<&Bytes> {
     match request {
         Request::SignOwnCertificate(own) => Some(&own.tbs),
         Request::SignCaCertificate(below) => Some(&below.tbs),
@@ -62,91 +68,101 @@ pub(crate) fn tbs(request: &Request) -> Option<&Bytes> {
     }
 }
 
+/// In a list there is room for so much of a subject; `show` has it whole.
+const SUBJECT: usize = 200;
+
 fn subject(tbs: Option<&Bytes>) -> String {
     tbs.and_then(|tbs| TbsCertificate::from_der(tbs.as_slice()).ok())
-        .map(|tbs| format!("{}, until {}; ", tbs.subject(), tbs.validity().not_after))
+        .map(|tbs| {
+            let subject = text::plain(&tbs.subject().to_string(), SUBJECT);
+            format!("{subject}, until {}; ", tbs.validity().not_after)
+        })
         .unwrap_or_default()
 }
 
 /// `approval-status`.
 pub(super) fn status(signer: &Signer, query: &ApprovalQuery) -> Answer {
-    signer
-        .approvals
-        .status(query.approval_id, signer.clock.now())
-        .map(|status| (Reply::Approval(status), None))
-        .ok_or_else(|| ApprovalError::Unknown.into())
+    let parked = signer.approvals.find(query.approval_id).ok_or(ApprovalError::Unknown)?;
+    Ok((Reply::Approval(parked.status(signer.guarded_now())), None))
 }
 
 /// Does a parked request on the operator's word.
 ///
 /// # Errors
 ///
-/// It is not open, or can't be done. What was begun and failed is over: the API has to ask again.
+/// It is not open, or can't be done. Where the reason passes by itself it waits again; else it is
+/// over, and the API has to ask again.
 pub async fn approve(
     signer: &Signer,
     approval_id: ApprovalId,
     operator_uid: u32,
 ) -> Result<Option<Bytes>, RequestError> {
-    // What would fail for reasons that pass by themselves must not use up the approval.
+    // What is known to fail now need not be begun.
     let now = signer.may_sign()?;
-    let waiting = signer.approvals.waiting(now);
-    let asked = waiting.iter().find(|parked| parked.approval_id == approval_id);
-    if let Some((key_id, _)) = asked.and_then(|parked| super::key_and_context(&parked.request)) {
+    let asked = signer.approvals.find(approval_id).ok_or(ApprovalError::Unknown)?;
+    if let Some((key_id, _)) = super::key_and_context(&asked.request) {
         let key = signer.keyring.key(key_id).ok_or(RequestError::UnknownKey)?;
         if signer.ready_token(&key.token)?.state() != TokenState::Ok {
             return Err(TokenError::Unavailable.into());
         }
     }
-    let parked = signer.approvals.begin(approval_id, now)?;
+    let after = signer.journal.head().seq;
+    let parked = signer.approvals.begin(approval_id, now, after).await?;
     let done = match signer.journal.append(Event::Approved { approval_id, operator_uid }).await {
-        Ok(_) => carry_out(signer, parked.clone()).await,
+        Ok(_) => carry_out(signer, &parked).await,
         Err(error) => Err(error.into()),
     };
-    let (done, fate) = conclude(signer, &parked, done).await;
-    let Some(fate) = fate else { return done };
-    if let Err(error) = signer.approvals.finish(approval_id, fate) {
-        // It is done all the same; the next start finds the signature in the journal.
-        tracing::error!(%approval_id, %error, "the end of an approval could not be written");
+    match &done {
+        Ok(signature) => {
+            end(signer, approval_id, Fate::Approved { signature: signature.clone() }).await;
+        }
+        Err(error) => {
+            super::refused(signer, &Label::of(&parked.request), error).await;
+            end_failed(signer, &parked, after, error).await;
+        }
     }
     done
 }
 
-/// What came of an approved request, and its fate. What failed may have failed after its signature
-/// was in the journal: then it is done. Where the journal can't be asked, the next start decides.
-pub(super) async fn conclude(
-    signer: &Signer,
-    parked: &ParkedRequest,
-    done: Result<Option<Bytes>, RequestError>,
-) -> (Result<Option<Bytes>, RequestError>, Option<Fate>) {
-    let approved =
-        |signature: Option<Bytes>| (Ok(signature.clone()), Some(Fate::Approved { signature }));
-    let failed = match done {
-        Ok(signature) => return approved(signature),
-        Err(failed) => failed,
-    };
-    let (approval_id, after) = (parked.approval_id, parked.journal_seq);
-    let folder = signer.config.state_folder().join("journal");
-    let look = move |_: &Journal| journal::signature_of(&folder, after, approval_id);
-    match signer.journal.reading(look).await {
-        Ok(None) => (Err(failed), Some(Fate::Expired)),
-        Ok(signature) => approved(signature),
+/// What failed may have been done all the same, such as a change that only the keyring's file
+/// could not follow: the journal decides. Where it was not, it waits again, unless it can't be
+/// done any more.
+async fn end_failed(signer: &Signer, parked: &ParkedRequest, after: u64, error: &RequestError) {
+    let approval_id = parked.approval_id;
+    if error.leaves_journal_uncertain() {
+        // The signer stops now. The next start knows what reached the disk.
+        return;
+    }
+    let (folder, request) = (signer.config.journal_folder(), parked.request.clone());
+    let read = move |_: &Journal| journal::decided(&folder, after, approval_id, &request);
+    match signer.journal.reading(read).await {
+        Ok(Decided::Nothing) if !error.passes_by_itself() => {
+            end(signer, approval_id, Fate::Expired).await;
+        }
+        Ok(decided) => end(signer, approval_id, decided.into()).await,
         Err(error) => {
             let error = &error as &dyn std::error::Error;
-            tracing::error!(%approval_id, error, "the journal can't say whether it is signed");
-            (Err(failed), None)
+            tracing::error!(%approval_id, error, "what came of an approval is known at the next start");
         }
     }
 }
 
-async fn carry_out(signer: &Signer, parked: ParkedRequest) -> Result<Option<Bytes>, RequestError> {
-    let ParkedRequest { approval_id, request, parked_at, .. } = parked;
-    match request {
-        Request::SignOwnCertificate(_) | Request::SignCaCertificate(_) => {
+async fn end(signer: &Signer, approval_id: ApprovalId, fate: Fate) {
+    if let Err(error) = signer.approvals.end(approval_id, fate).await {
+        // It is so all the same; the next start finds it in the journal.
+        tracing::error!(%approval_id, %error, "the end of an approval could not be written");
+    }
+}
+
+async fn carry_out(signer: &Signer, parked: &ParkedRequest) -> Result<Option<Bytes>, RequestError> {
+    let ParkedRequest { approval_id, parked_at, .. } = *parked;
+    match parked.request.clone() {
+        request @ (Request::SignOwnCertificate(_) | Request::SignCaCertificate(_)) => {
             let leave = Leave::Operator { approval_id, parked_at };
             ca_certificate::sign_approved(signer, request, leave).await.map(Some)
         }
         Request::InstallCaCertificate(install) => {
-            ca_certificate::install_approved(signer, install, parked_at).await.map(|()| None)
+            ca_certificate::install_approved(signer, install).await.map(|()| None)
         }
         Request::EnableKey(change) => keys::enable_approved(signer, change).await.map(|()| None),
         Request::DestroyKey(change) => keys::destroy_approved(signer, change).await.map(|()| None),
@@ -158,13 +174,23 @@ async fn carry_out(signer: &Signer, parked: ParkedRequest) -> Result<Option<Byte
 ///
 /// # Errors
 ///
-/// It is not open.
+/// It is not open, or the journal did not take the decision: then it waits still.
 pub async fn deny(
     signer: &Signer,
     approval_id: ApprovalId,
     operator_uid: u32,
 ) -> Result<(), RequestError> {
-    signer.approvals.deny(approval_id, signer.clock.now())?;
-    signer.journal.append(Event::Denied { approval_id, operator_uid }).await?;
-    Ok(())
+    let after = signer.journal.head().seq;
+    let parked = signer.approvals.begin(approval_id, signer.guarded_now(), after).await?;
+    match signer.journal.append(Event::Denied { approval_id, operator_uid }).await {
+        Ok(_) => {
+            end(signer, approval_id, Fate::Denied).await;
+            Ok(())
+        }
+        Err(error) => {
+            let error = error.into();
+            end_failed(signer, &parked, after, &error).await;
+            Err(error)
+        }
+    }
 }

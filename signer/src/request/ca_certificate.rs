@@ -1,12 +1,12 @@
 //! CA certificates: a key's own, one below it, and one that came from outside.
 
-use std::sync::PoisonError;
+use std::sync::{Arc, PoisonError};
 
 use chancery_shared::bytes::Bytes;
 use chancery_shared::certificate;
-use chancery_shared::wire::JournalHead;
 use chancery_shared::wire::journal::{Event, Intent};
 use chancery_shared::wire::v1::{self, KeyChanged, KeyState, Pending, Reply, Request, Signed};
+use chancery_shared::wire::{JournalHead, MAX_DER};
 use time::OffsetDateTime;
 
 use super::Answer;
@@ -15,7 +15,7 @@ use super::sign::{self, Ask, Kind, Leave};
 use crate::config::CaCertificates;
 use crate::journal::SignedCa;
 use crate::keyring::{Change, KeyRecord, Life};
-use crate::policy::{self, Above, CheckedChain, ClaimedNonce, ConnectionSerials, PolicyViolation};
+use crate::policy::{self, Above, CheckedChain, ClaimedNonce, ConnectionSerials};
 use crate::refusal::RequestError;
 use crate::signer::Signer;
 
@@ -60,8 +60,8 @@ pub(super) async fn sign_approved(
         }
         _ => return Err(crate::approval::ApprovalError::Unknown.into()),
     };
-    // The nonce was claimed on its connection before the request was parked, and a parked request
-    // is begun once.
+    // The nonce was claimed on its connection before the request was parked. A parked request that
+    // is begun again has no signature: any intent before was abandoned.
     let nonce = ClaimedNonce::parked(nonce);
     match decide(signer, ask, nonce, leave, request).await?.0 {
         Reply::Signed(Signed { signature }) => Ok(signature),
@@ -203,13 +203,10 @@ pub(crate) async fn finish_installations(signer: &Signer) {
 /// `install-ca-certificate`: once per key, and only below an anchor of the operator's.
 pub(super) async fn install(signer: &Signer, request: v1::InstallCaCertificate) -> Answer {
     RequestError::check_sizes(&[], None, request.context.encoded_len())?;
+    let length = request.chain.iter().map(|certificate| certificate.as_slice().len()).sum();
+    RequestError::check_size("the chain", length, MAX_CHAIN)?;
     let change = signer.keyring.change().await;
-    let now = signer.may_sign()?;
-    let key = signer.keyring.key(request.key_id).ok_or(RequestError::UnknownKey)?;
-    if key.life != Life::Live {
-        return Err(RequestError::KeyState { is: key.life, needed: "live" });
-    }
-    let chain = check_chain(signer, &key, &request, now)?;
+    let (key, chain, now) = installable(signer, &request)?;
     if !key.ca_chain().is_empty() {
         let why = "the key has a CA certificate already";
         let (key_id, context) = (request.key_id, request.context.clone());
@@ -222,28 +219,32 @@ pub(super) async fn install(signer: &Signer, request: v1::InstallCaCertificate) 
     Ok((Reply::KeyChanged(KeyChanged { state: KeyState::Live }), Some(head)))
 }
 
-/// Installs what was parked, judged by the clock of its parking.
+/// Installs what was parked, if it would still pass: what has ended since is no CA's any more.
 pub(super) async fn install_approved(
     signer: &Signer,
     request: v1::InstallCaCertificate,
-    parked_at: OffsetDateTime,
 ) -> Result<(), RequestError> {
     let change = signer.keyring.change().await;
-    let key = signer.keyring.key(request.key_id).ok_or(RequestError::UnknownKey)?;
-    let chain = check_chain(signer, &key, &request, parked_at)?;
+    let (_, chain, _) = installable(signer, &request)?;
     install_checked(&change, request, chain).await.map(drop)
 }
 
-fn check_chain(
+/// Whether the chain may be installed now. No change of the keyring may come between this and the
+/// installation.
+fn installable(
     signer: &Signer,
-    key: &KeyRecord,
     request: &v1::InstallCaCertificate,
-    now: OffsetDateTime,
-) -> Result<CheckedChain, PolicyViolation> {
+) -> Result<(Arc<KeyRecord>, CheckedChain, OffsetDateTime), RequestError> {
+    let now = signer.may_sign()?;
+    let key = signer.keyring.key(request.key_id).ok_or(RequestError::UnknownKey)?;
+    if key.life != Life::Live {
+        return Err(RequestError::KeyState { is: key.life, needed: "live" });
+    }
     let installed: Vec<_> =
         signer.keyring.keys().iter().map(|key| key.ca_chain().to_vec()).collect();
     let above = Above { anchors: &signer.config.anchors, installed: &installed };
-    policy::check_chain(key.spki(), &request.chain, above, now)
+    let chain = policy::check_chain(key.spki(), &request.chain, above, now)?;
+    Ok((key, chain, now))
 }
 
 /// What is installed is the whole chain, not the part that was sent: the constraints of all of it
@@ -257,3 +258,6 @@ async fn install_checked(
     let chain = chain.into_certificates();
     Ok(change.make(Event::CaCertificateInstalled { key_id, chain, context }).await?)
 }
+
+/// A chain has at most this many bytes of DER: with its context it is shown in one frame.
+const MAX_CHAIN: usize = 2 * MAX_DER;

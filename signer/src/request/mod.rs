@@ -2,8 +2,8 @@
 //!
 //! Peer:     the API, which may be taken over.
 //! Trusts:   nothing in a request; policy decides on the finished bytes.
-//! Promises: every refusal that is about the request is journaled; nothing begun is left without
-//!           an end.
+//! Promises: every refusal is journaled, or where there are too many of one kind, counted there;
+//!           nothing begun is left without an end.
 //! Never:    signs what is not first checked and then on disk.
 
 mod approvals;
@@ -15,15 +15,17 @@ mod sign;
 #[cfg(test)]
 mod tests;
 
+use std::error::Error as _;
 use std::sync::Arc;
 
 use chancery_shared::bytes::{Fixed, Hash};
 use chancery_shared::id::KeyId;
 use chancery_shared::wire::journal::Event;
 use chancery_shared::wire::v1::{self, JournalPart, Reply, Request};
-use chancery_shared::wire::{Context, JournalHead, Outcome, ReplyEnvelope, RequestEnvelope};
+use chancery_shared::wire::{
+    Context, JournalHead, Outcome, RefusalCode, ReplyEnvelope, RequestEnvelope,
+};
 
-pub(crate) use approvals::tbs;
 pub use approvals::{approve, deny};
 pub(crate) use ca_certificate::finish_installations;
 pub(crate) use keys::finish_destroying;
@@ -48,7 +50,7 @@ pub async fn serve(
     let (id, request) = match parse(frame) {
         Ok((id, request)) => (id, request),
         Err((id, error)) => {
-            tracing::warn!(%error, "a frame that is no request");
+            refused(&signer, &Label::unreadable(), &error).await;
             return (envelope(id, Err(error)), false);
         }
     };
@@ -126,7 +128,7 @@ struct Label {
 impl Label {
     fn of(request: &Request) -> Self {
         let operation = operation(request);
-        let tbs_hash = tbs(request).map(|tbs| sha256(tbs.as_slice()));
+        let tbs_hash = approvals::tbs(request).map(|tbs| sha256(tbs.as_slice()));
         let (key_id, context) = match request {
             Request::CreateCaKey(create) => (None, Some(&create.context)),
             Request::Seal(seal) => (None, Some(&seal.context)),
@@ -134,6 +136,12 @@ impl Label {
             other => key_and_context(other).map_or((None, None), |(k, c)| (Some(k), Some(c))),
         };
         Self { operation, key_id, tbs_hash, context: context.cloned().unwrap_or_default() }
+    }
+
+    /// Of a frame that is no request.
+    fn unreadable() -> Self {
+        let (operation, context) = ("unreadable", Context::default());
+        Self { operation, key_id: None, tbs_hash: None, context }
     }
 
     fn request_id(&self) -> &str {
@@ -187,6 +195,7 @@ pub(crate) fn sha256(bytes: &[u8]) -> Hash {
     hash
 }
 
+/// Logs and counts a refusal, and journals it unless there were too many of its kind.
 async fn refused(signer: &Signer, label: &Label, error: &RequestError) {
     let refusal = error.refusal();
     tracing::warn!(
@@ -194,13 +203,20 @@ async fn refused(signer: &Signer, label: &Label, error: &RequestError) {
         request_id = label.request_id(),
         code = ?refusal.code,
         rule = refusal.rule.as_deref().unwrap_or_default(),
-        error = error as &dyn std::error::Error,
+        detail = refusal.detail,
+        cause = error.source(),
         "refused"
     );
-    if !error.is_about_the_request() {
+    let now = signer.uptime();
+    if error.is_about_the_request() {
+        signer.refusals.count(now);
+    }
+    // One that is refused because the journal takes nothing can't be in it.
+    if refusal.code == RefusalCode::JournalUnavailable
+        || !signer.refusals.is_to_be_journaled(&refusal, now)
+    {
         return;
     }
-    signer.refusals.count(signer.uptime());
     // A context that is itself too large is what was refused; its hash would help no one.
     let context = if label.context.encoded_len() > chancery_shared::wire::MAX_CONTEXT {
         Context::default()

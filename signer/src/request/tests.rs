@@ -12,11 +12,9 @@ use chancery_shared::wire::v1::{Hello, KeyChange, KeyRole, Reply, Request};
 use chancery_shared::wire::{Context, JournalHead, Outcome, RefusalCode, ReplyEnvelope};
 use tempfile::TempDir;
 
-use crate::approval::{Fate, ParkedRequest};
 use crate::clock::SystemClock;
 use crate::config::{CaCertificates, Config, KeyChangeRule};
 use crate::policy::ConnectionSerials;
-use crate::refusal::RequestError;
 use crate::signer::Signer;
 use crate::startup;
 use crate::token::Sandbox;
@@ -40,6 +38,7 @@ impl Home {
             enable: KeyChangeRule::Allow,
             destroy: KeyChangeRule::Allow,
             budget_per_minute: 0,
+            approvals_per_hour: 0,
             clock_jump: time::Duration::minutes(5),
             anchors: Vec::new(),
             segment_bytes: 1024 * 1024,
@@ -172,39 +171,6 @@ async fn a_head_that_no_one_could_accept_is_refused_and_stops_nothing() {
     let told = hello(&signer, vec![impossible]).await;
 
     let Outcome::Refused(refusal) = told.outcome else { panic!("{told:?}") };
-    assert_eq!(refusal.rule.as_deref(), Some("hello.head"));
+    assert_eq!(refusal.rule.as_deref(), Some("hello.journal-heads"));
     assert_eq!(signer.missing_head(), None);
-}
-
-#[tokio::test]
-async fn an_approved_request_that_failed_after_its_signature_was_journaled_is_approved() {
-    let home = Home::new();
-    let signer = home.start_with_a_key().await;
-    for is_signed in [false, true] {
-        let parked = ParkedRequest {
-            approval_id: ApprovalId::from_bytes([u8::from(is_signed); 12]),
-            request: disable(),
-            summary: "a test".into(),
-            parked_at: signer.started_at,
-            journal_seq: signer.journal.head().seq,
-            fate: Fate::Approving,
-        };
-        let intent = signer.journal.append(intent(Some(parked.approval_id))).await.unwrap().seq;
-        let (serial_number, signature) = ("01".into(), Bytes(vec![9]));
-        let outcome = if is_signed {
-            let signature = signature.clone();
-            Event::Signed { intent, key_id: key_id(), serial_number, signature }
-        } else {
-            Event::Abandoned { intent, reason: "a test".into() }
-        };
-        signer.journal.append(outcome).await.unwrap();
-
-        let failed = Err(RequestError::DeadlineExceeded);
-        let (done, fate) = super::approvals::conclude(&signer, &parked, failed).await;
-
-        let signature = is_signed.then_some(signature);
-        let approved = Fate::Approved { signature: signature.clone() };
-        assert_eq!(done.ok(), is_signed.then_some(signature));
-        assert_eq!(fate, Some(if is_signed { approved } else { Fate::Expired }));
-    }
 }

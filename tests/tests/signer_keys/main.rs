@@ -1,23 +1,27 @@
 //! Keys in the signer.
 
 mod approvals;
+mod crowd;
+mod cut_off;
 mod external;
+mod installing;
 mod life;
 
 use chancery_shared::bytes::Bytes;
 use chancery_shared::id::ApprovalId;
 use chancery_shared::wire::algorithm::{KeyAlgorithm, SignatureAlgorithm};
+use chancery_shared::wire::journal::{Entry, Event};
 use chancery_shared::wire::operator::{self, Decision, Nothing};
 use chancery_shared::wire::policy::Policy;
 use chancery_shared::wire::v1::{
-    ApprovalQuery, ApprovalStatus, CreateCaKey, KeyChange, KeyChanged, KeyRole, KeyState, Reply,
-    Request, Seal, SignCaCertificate, SignCertificate, TokenState, Unseal,
+    ApprovalQuery, ApprovalStatus, CreateCaKey, KeyChange, KeyChanged, KeyRole, KeyState,
+    ReadJournal, Reply, Request, Seal, SignCaCertificate, SignCertificate, TokenState, Unseal,
 };
 use chancery_shared::wire::{Context, Outcome, RefusalCode};
 use chancery_tests::clock::now;
-use chancery_tests::forge::der::{boolean, octets, sequence};
+use chancery_tests::forge::der::{boolean, context, integer, octets, oid, sequence};
 use chancery_tests::forge::subject::{SubjectKey, common_name};
-use chancery_tests::forge::{Forged, authority, critical, oids, plain};
+use chancery_tests::forge::{self, Forged, Serial, authority, critical, oids, plain};
 use chancery_tests::peer::Peer;
 use chancery_tests::signer_ca::{Ca, own_tbs};
 use chancery_tests::signer_home::SignerHome;
@@ -91,4 +95,35 @@ pub(crate) fn fate(peer: &mut Peer, approval_id: ApprovalId) -> anyhow::Result<A
         Outcome::Done(Reply::Approval(status)) => Ok(status),
         other => anyhow::bail!("{other:?}"),
     }
+}
+
+/// The operator says yes, and it is done.
+pub(crate) fn approve(home: &SignerHome, approval_id: ApprovalId) -> anyhow::Result<()> {
+    match home.operator(&operator::Request::Approve(Decision { approval_id }))? {
+        Outcome::Done(operator::Reply::Approved { .. }) => Ok(()),
+        other => anyhow::bail!("{other:?}"),
+    }
+}
+
+/// Changes the file of a parked request while the signer is stopped.
+pub(crate) fn edit(
+    home: &SignerHome,
+    approval_id: ApprovalId,
+    change: impl FnOnce(&mut serde_json::Value),
+) -> anyhow::Result<()> {
+    let file = home.path().join(format!("signer/approvals/{approval_id}.json"));
+    let mut parked = serde_json::from_slice(&std::fs::read(&file)?)?;
+    change(&mut parked);
+    Ok(std::fs::write(file, serde_json::to_vec(&parked)?)?)
+}
+
+/// What was journaled above that entry.
+pub(crate) fn events_since(peer: &mut Peer, after: u64) -> anyhow::Result<Vec<Event>> {
+    let Outcome::Done(Reply::Journal(part)) =
+        peer.ask(&Request::ReadJournal(ReadJournal { after }))?.outcome
+    else {
+        anyhow::bail!("no journal");
+    };
+    let event = |entry: &String| Ok(serde_json::from_str::<Entry>(entry)?.event);
+    part.entries.iter().map(event).collect()
 }

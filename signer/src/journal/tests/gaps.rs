@@ -197,8 +197,10 @@ async fn a_head_that_would_use_up_the_numbers_is_not_accepted() {
         let refused = journal.append(accept(missing(seq))).await;
 
         assert!(matches!(refused, Err(JournalError::Implausible { .. })), "{seq}");
+        assert!(!journal.can_have_lost(&missing(seq)), "{seq}");
     }
     assert_eq!(journal.head(), head);
+    assert!(journal.can_have_lost(&missing((1 << 40) + 1)));
     let accepted = journal.append(accept(missing((1 << 40) + 1))).await.unwrap();
     assert_eq!(accepted.seq, (1 << 40) + 3);
     assert_eq!(fs::read_dir(home.folder()).unwrap().count(), 2);

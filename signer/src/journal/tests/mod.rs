@@ -1,8 +1,8 @@
 //! The journal's tests: one file per promise, what they share here.
 
-mod approved;
 mod arbitrary;
 mod damage;
+mod decided;
 mod faults;
 mod faulty_disk;
 mod forged_gaps;

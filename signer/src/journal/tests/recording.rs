@@ -1,11 +1,10 @@
 //! `CheckedTbs` to `RecordedTbs`.
 
-use chancery_shared::id::ApprovalId;
 use chancery_shared::wire::algorithm::SignatureAlgorithm;
 use chancery_shared::wire::journal::Event;
 
 use super::*;
-use crate::journal::{SignedApproval, entries};
+use crate::journal::entries;
 use crate::policy::{CheckedTbs, fixture};
 
 /// A public key of Ed25519 (RFC 8032, section 7.1, test 1).
@@ -100,22 +99,4 @@ async fn a_forgotten_intent_that_finds_the_disk_full_is_closed_later() {
     journal.close().await;
 
     assert_eq!(abandoned_first(&home), 1);
-}
-
-#[tokio::test]
-async fn an_approved_request_that_was_signed_is_known_at_the_next_start() {
-    let home = Home::new();
-    let journal = home.open();
-    let approvals = [8, 9].map(|number| ApprovalId::from_bytes([number; 12]));
-    for (number, approval) in (1..).zip(approvals) {
-        journal.record(checked(number), Context::default(), Some(approval)).await.unwrap();
-    }
-    write(journal, [signed(2, 2)]).await;
-
-    let (_journal, recovered) = home.try_open().unwrap();
-
-    let signature = Bytes(vec![5; 64]);
-    let known = SignedApproval { approval_id: approvals[1], intent: 2, signature };
-    assert_eq!(recovered.signed_approvals, [known]);
-    assert_eq!(recovered.open_intents, [1]);
 }

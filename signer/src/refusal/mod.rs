@@ -1,7 +1,10 @@
 //! Every way in which a request can fail, and its code on the wire. The only such mapping.
 
+mod class;
+
 use std::time::Duration;
 
+use chancery_shared::text;
 use chancery_shared::wire::policy::Policy;
 use chancery_shared::wire::{JournalHead, MAX_CONTEXT, MAX_DER, Refusal, RefusalCode};
 
@@ -60,8 +63,8 @@ pub enum RequestError {
         /// What is missing.
         missing: JournalHead,
     },
-    /// The API names an entry so far above the journal's end that it can't have been lost.
-    #[error("entry {seq} is further above the journal's end than a journal can have lost")]
+    /// A head that no journal which ends here can have had.
+    #[error("entry {seq} is so far above the journal's end that it can't have been there")]
     ImplausibleHead {
         /// Its number.
         seq: u64,
@@ -177,27 +180,10 @@ impl RequestError {
         Refusal {
             code,
             rule: rule.map(str::to_owned),
-            detail: self.to_string(),
+            // Some tell what they could not read: as much of that as a person reads.
+            detail: text::plain(&self.to_string(), MAX_DETAIL),
             retry_after_ms: retry_after.map(|t| u32::try_from(t.as_millis()).unwrap_or(u32::MAX)),
         }
-    }
-
-    /// Whether the refusal is about what was asked, not about the signer's state: those are
-    /// journaled, since a taken-over API shows itself by them.
-    #[must_use]
-    pub fn is_about_the_request(&self) -> bool {
-        matches!(
-            self.code_and_rule().0,
-            RefusalCode::PolicyViolation
-                | RefusalCode::KeyState
-                | RefusalCode::UnknownKey
-                | RefusalCode::UnknownToken
-                | RefusalCode::KeyLimit
-                | RefusalCode::RateLimited
-                | RefusalCode::SealBroken
-                | RefusalCode::UnknownApproval
-                | RefusalCode::ApprovalState
-        )
     }
 
     fn code_and_rule(&self) -> (RefusalCode, Option<&'static str>) {
@@ -210,7 +196,7 @@ impl RequestError {
             Self::OverBudget { .. } | Self::Approval(ApprovalError::Full) => (C::Busy, None),
             Self::RateLimited { .. } => (C::RateLimited, None),
             Self::JournalBehind { .. } => (C::JournalBehind, None),
-            Self::ImplausibleHead { .. } => (C::PolicyViolation, Some("hello.head")),
+            Self::ImplausibleHead { .. } => (C::PolicyViolation, Some("hello.journal-heads")),
             Self::ClockJumped(_) => (C::ClockJumped, None),
             Self::UnknownToken => (C::UnknownToken, None),
             Self::UnknownKey => (C::UnknownKey, None),
@@ -230,6 +216,9 @@ impl RequestError {
         }
     }
 }
+
+/// A sentence has at most this many bytes.
+const MAX_DETAIL: usize = 512;
 
 fn token_code(error: &TokenError) -> RefusalCode {
     match error {

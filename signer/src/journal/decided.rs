@@ -1,0 +1,76 @@
+//! What became of a parked request that the operator had decided on.
+
+use std::path::Path;
+
+use chancery_shared::bytes::Bytes;
+use chancery_shared::id::ApprovalId;
+use chancery_shared::wire::journal::{Entry, Event, KeyEvent};
+use chancery_shared::wire::v1::{InstallCaCertificate, KeyChange, Request};
+
+use super::{JournalError, entries};
+
+/// What the journal says of a decision.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Decided {
+    /// Nothing was done, and nothing will be: it is as if nobody had decided.
+    Nothing,
+    /// The operator said no.
+    Denied,
+    /// The operator said yes, and it was done. Of a key that is being destroyed this says that it
+    /// can't come back.
+    Done {
+        /// The signature, where one was asked for.
+        signature: Option<Bytes>,
+    },
+}
+
+/// Finds it among the entries of the journal in `folder` above `after`. Blocks on the disk.
+///
+/// # Errors
+///
+/// A segment can't be read or is damaged.
+pub fn decided(
+    folder: &Path,
+    after: u64,
+    approval_id: ApprovalId,
+    request: &Request,
+) -> Result<Decided, JournalError> {
+    let (mut is_approved, mut intent) = (false, None);
+    for entry in entries(folder, after) {
+        let Entry { seq, event, .. } = entry?;
+        match event {
+            Event::Denied { approval_id: of, .. } if of == approval_id => {
+                return Ok(Decided::Denied);
+            }
+            Event::Approved { approval_id: of, .. } if of == approval_id => is_approved = true,
+            Event::Intent(found) if found.approval_id == Some(approval_id) => intent = Some(seq),
+            Event::Signed { intent: of, signature, .. } if intent == Some(of) => {
+                return Ok(Decided::Done { signature: Some(signature) });
+            }
+            Event::Abandoned { intent: of, .. } if intent == Some(of) => intent = None,
+            event if is_approved && is_deed(&event, request) => {
+                return Ok(Decided::Done { signature: None });
+            }
+            _ => {}
+        }
+    }
+    Ok(Decided::Nothing)
+}
+
+/// Whether the event is what was asked for. The context names the request, so the same change on
+/// someone else's word is not taken for it.
+fn is_deed(event: &Event, request: &Request) -> bool {
+    match (event, request) {
+        (Event::KeyEnabled(event), Request::EnableKey(change))
+        | (Event::KeyDestroying(event), Request::DestroyKey(change)) => {
+            let KeyChange { key_id, reason, context } = change;
+            let KeyEvent { key_id: of, reason: why, context: asked } = event;
+            (of, why, asked) == (key_id, reason, context)
+        }
+        (
+            Event::CaCertificateInstalled { key_id: of, chain: installed, context: asked },
+            Request::InstallCaCertificate(InstallCaCertificate { key_id, chain, context }),
+        ) => (of, installed, asked) == (key_id, chain, context),
+        _ => false,
+    }
+}
