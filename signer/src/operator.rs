@@ -9,11 +9,14 @@ use std::sync::Arc;
 
 use chancery_shared::id::ApprovalId;
 use chancery_shared::wire::journal::Event;
-use chancery_shared::wire::operator::{Nothing, Parked, Reply, Request, Shown, Status};
+use chancery_shared::wire::operator::{
+    JournalCounts, Nothing, Parked, Reply, Request, Shown, Status,
+};
 use chancery_shared::wire::v1;
 use chancery_shared::wire::{Outcome, ReplyEnvelope, RequestEnvelope};
 
 use crate::approval::{ApprovalError, MAX_WAITING, ParkedRequest};
+use crate::journal::JournalCounters;
 use crate::refusal::RequestError;
 use crate::request;
 use crate::signer::Signer;
@@ -94,6 +97,7 @@ fn status(signer: &Signer) -> Status {
         version: env!("CARGO_PKG_VERSION").into(),
         started_at: signer.started_at,
         journal_head: signer.journal.head(),
+        journal: journal_counts(signer),
         halted: signer.halted(),
         sandbox: sandbox(signer),
         tokens: tokens.collect(),
@@ -101,6 +105,12 @@ fn status(signer: &Signer) -> Status {
         pending: u32::try_from(pending(signer).len()).unwrap_or(u32::MAX),
         refusals: signer.refusals.total(),
     }
+}
+
+fn journal_counts(signer: &Signer) -> JournalCounts {
+    let JournalCounters { entries, bytes, syncs, failures, segments: _ } =
+        signer.journal.counters();
+    JournalCounts { entries, bytes, syncs, failures }
 }
 
 /// How far the signer and its workers are confined.

@@ -124,7 +124,9 @@ impl Write {
     /// [`StoreError::Unavailable`]; then nothing was written, or the connection broke and it is
     /// not known.
     pub async fn commit(self) -> Result<(), StoreError> {
-        self.transaction.commit().await.map_err(StoreError::of("any"))
+        self.transaction.commit().await.map_err(StoreError::of("any"))?;
+        metrics::counter!("chancery_store_commits_total").increment(1);
+        Ok(())
     }
 
     /// Where statements of this transaction go.

@@ -29,6 +29,7 @@ fn status_words(status: &Status) -> String {
         version,
         started_at,
         journal_head,
+        journal,
         halted,
         sandbox,
         tokens,
@@ -44,6 +45,11 @@ fn status_words(status: &Status) -> String {
         Some(refusal) => writeln!(text, "signs nothing: {}", refusal.detail),
     };
     let _ = writeln!(text, "journal at entry {}, hash {}", journal_head.seq, journal_head.hash);
+    let _ = writeln!(
+        text,
+        "written since the start: {} entries, {} bytes, in {} syncs; {} refused by the disk",
+        journal.entries, journal.bytes, journal.syncs, journal.failures
+    );
     for line in sandbox {
         let _ = writeln!(text, "{line}");
     }

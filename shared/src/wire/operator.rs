@@ -86,6 +86,8 @@ pub struct Status {
     pub started_at: OffsetDateTime,
     /// Where its journal stands.
     pub journal_head: JournalHead,
+    /// What was written to the journal since the start.
+    pub journal: JournalCounts,
     /// Why nothing can be signed at all; `null` where something can.
     pub halted: Option<Refusal>,
     /// How far the processes are confined, one sentence each.
@@ -98,6 +100,20 @@ pub struct Status {
     pub pending: u32,
     /// Refusals since the start.
     pub refusals: u64,
+}
+
+/// What was written to the journal.
+#[derive(Clone, Copy, Debug, Default, Deserialize, Serialize, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub struct JournalCounts {
+    /// Entries on disk.
+    pub entries: u64,
+    /// Their bytes.
+    pub bytes: u64,
+    /// Groups of entries, each with one write and one sync.
+    pub syncs: u64,
+    /// Groups that the disk refused.
+    pub failures: u64,
 }
 
 /// A token with its workers' counters since the signer's start.

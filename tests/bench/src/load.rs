@@ -1,0 +1,151 @@
+//! Clients that ask without a pause, each on a TLS connection of its own that stays open.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::Context as _;
+use http_body_util::{BodyExt as _, Full};
+use hyper::body::Bytes;
+use hyper::client::conn::http1::{self, SendRequest};
+use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HOST};
+use hyper::{Request, StatusCode};
+use hyper_util::rt::TokioIo;
+use rustls::{ClientConfig, RootCertStore};
+use rustls_pki_types::pem::PemObject as _;
+use rustls_pki_types::{CertificateDer, ServerName};
+use tokio::net::TcpStream;
+use tokio::task::JoinSet;
+use tokio_rustls::TlsConnector;
+
+/// Where to ask, and for what.
+#[derive(Clone)]
+pub(crate) struct Target {
+    tls: TlsConnector,
+    port: u16,
+    authorization: String,
+    bodies: Arc<[Bytes]>,
+}
+
+/// What the clients saw.
+#[derive(Debug, Default)]
+pub(crate) struct Seen {
+    /// How long each certificate took, asked for and answered within the time.
+    pub(crate) took: Vec<Duration>,
+    /// Other answers, by status; 0: no answer.
+    pub(crate) refused: BTreeMap<u16, u64>,
+}
+
+impl Target {
+    pub(crate) fn new(
+        port: u16,
+        root_pem: &str,
+        token: &str,
+        bodies: &[String],
+    ) -> anyhow::Result<Self> {
+        let mut roots = RootCertStore::empty();
+        roots.add(CertificateDer::from_pem_slice(root_pem.as_bytes())?)?;
+        let config = ClientConfig::builder().with_root_certificates(roots).with_no_client_auth();
+        Ok(Self {
+            tls: TlsConnector::from(Arc::new(config)),
+            port,
+            authorization: format!("Bearer {token}"),
+            bodies: bodies.iter().map(|body| Bytes::from(body.clone())).collect(),
+        })
+    }
+
+    async fn connect(&self) -> anyhow::Result<SendRequest<Full<Bytes>>> {
+        let stream = TcpStream::connect(("127.0.0.1", self.port)).await?;
+        stream.set_nodelay(true)?;
+        let stream = self.tls.connect(ServerName::try_from("localhost")?, stream).await?;
+        let (sender, connection) = http1::handshake(TokioIo::new(stream)).await?;
+        tokio::spawn(connection);
+        Ok(sender)
+    }
+
+    /// Asks once; the answer is read to its end.
+    async fn ask(
+        &self,
+        sender: &mut SendRequest<Full<Bytes>>,
+        number: usize,
+    ) -> anyhow::Result<StatusCode> {
+        let body = self.bodies.get(number % self.bodies.len()).context("no body")?.clone();
+        let request = Request::post("/api/certs/requestp10")
+            .header(HOST, "localhost")
+            .header(AUTHORIZATION, &self.authorization)
+            .header(CONTENT_TYPE, "application/json")
+            .body(Full::new(body))?;
+        sender.ready().await?;
+        let answer = sender.send_request(request).await?;
+        let status = answer.status();
+        answer.into_body().collect().await?;
+        Ok(status)
+    }
+
+    /// One client, until the end. What began or ended outside the time does not count.
+    async fn client(self, first: usize, from: Instant, until: Instant) -> anyhow::Result<Seen> {
+        let mut seen = Seen::default();
+        let mut sender = None;
+        for number in first.. {
+            let began = Instant::now();
+            if began >= until {
+                break;
+            }
+            let connected = match sender.take() {
+                Some(connected) => Ok(connected),
+                None => self.connect().await,
+            };
+            let answer = match connected {
+                Ok(mut connected) => {
+                    let answer = self.ask(&mut connected, number).await;
+                    if answer.is_ok() {
+                        sender = Some(connected);
+                    }
+                    answer
+                }
+                Err(error) => Err(error),
+            };
+            let ended = Instant::now();
+            if began < from || ended > until {
+                continue;
+            }
+            match answer {
+                Ok(StatusCode::OK) => seen.took.push(ended - began),
+                Ok(status) => *seen.refused.entry(status.as_u16()).or_default() += 1,
+                Err(_) => *seen.refused.entry(0).or_default() += 1,
+            }
+        }
+        Ok(seen)
+    }
+
+    /// So many clients, from now until `until`; what they see before `from` is not counted.
+    pub(crate) async fn clients(
+        &self,
+        clients: usize,
+        from: Instant,
+        until: Instant,
+    ) -> anyhow::Result<Seen> {
+        let mut tasks = JoinSet::new();
+        for number in 0..clients {
+            tasks.spawn(self.clone().client(number, from, until));
+        }
+        let mut all = Seen::default();
+        while let Some(seen) = tasks.join_next().await {
+            let Seen { took, refused } = seen??;
+            all.took.extend(took);
+            for (status, times) in refused {
+                *all.refused.entry(status).or_default() += times;
+            }
+        }
+        all.took.sort_unstable();
+        Ok(all)
+    }
+}
+
+impl Seen {
+    /// The time within which this share of the certificates came, in milliseconds.
+    pub(crate) fn percentile(&self, per_cent: usize) -> f64 {
+        let at = (self.took.len().saturating_sub(1) * per_cent).div_ceil(100);
+        self.took.get(at).map_or(f64::NAN, |took| took.as_secs_f64() * 1e3)
+    }
+}

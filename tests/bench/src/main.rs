@@ -1,0 +1,39 @@
+//! `chancery-bench`: what a certificate costs on this machine, beside what its signature alone
+//! would cost in the same token. Rates differ from machine to machine; the ratios are what counts.
+
+mod floor;
+mod issue;
+mod key;
+mod load;
+mod process;
+mod report;
+mod scene;
+
+use clap::{Parser, Subcommand};
+
+/// Measures a Chancery of its own, on real processes, a real token and a real disk.
+#[derive(Debug, Parser)]
+#[command(version, disable_help_subcommand = true)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Issues certificates for CSRs as fast as so many clients can ask.
+    Issue(issue::Options),
+    /// Measures the token alone; the other commands call it.
+    #[command(hide = true)]
+    Floor(floor::Options),
+}
+
+fn main() -> anyhow::Result<()> {
+    let Arguments { command } = Arguments::parse();
+    let provider = rustls::crypto::aws_lc_rs::default_provider();
+    anyhow::ensure!(provider.install_default().is_ok(), "there is a crypto provider already");
+    match command {
+        Command::Issue(options) => issue::run(&options),
+        Command::Floor(options) => floor::run_here(&options),
+    }
+}
