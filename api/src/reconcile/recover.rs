@@ -4,9 +4,11 @@ use chancery_shared::bytes::Hash;
 use chancery_shared::id::SignerId;
 use chancery_shared::wire::JournalHead;
 use chancery_shared::wire::journal::Intent;
+use time::OffsetDateTime;
 
 use super::{Alarm, ReconcileError};
 use crate::app::AppState;
+use crate::certificate::history::HistoryEvent;
 use crate::issuance::context::IssuanceContext;
 use crate::issuance::new_record::{MadeBy, new_record};
 use crate::issuance::signing::SignedTbs;
@@ -19,6 +21,8 @@ use crate::store::certificate::{Inserted, NewCertificate};
 pub(super) struct SignedEntry {
     pub(super) seq: u64,
     pub(super) hash: Hash,
+    /// When the signer journaled it.
+    pub(super) time: OffsetDateTime,
     pub(super) signature: Vec<u8>,
     pub(super) intent: Box<Intent>,
 }
@@ -51,8 +55,9 @@ pub(super) async fn recover(
         return Ok(Recovered::Alarmed);
     };
     if !is_known {
-        for happened in &mut record.history {
-            NOBODY.clone_into(&mut happened.details);
+        let created = record.history.iter_mut().filter(|it| it.event == HistoryEvent::Created);
+        for entry in created {
+            entry.details = nobody_created(&context);
         }
     }
 
@@ -97,7 +102,7 @@ fn record(
         journal: JournalHead { signer_id, seq: entry.seq, hash: entry.hash },
     };
     let csr = entry.intent.csr.as_ref().map(|csr| csr.0.as_slice());
-    let made_by = MadeBy::Reconciliation(state.clock.now());
+    let made_by = MadeBy::Reconciliation { at: state.clock.now(), history_id: state.new_id() };
     new_record(context, &signed, csr, made_by).ok()
 }
 
@@ -126,7 +131,8 @@ async fn context_of_nobody(
     let request_id = entry.intent.context.request_id().unwrap_or_default();
     Ok(IssuanceContext {
         request_id: request_id.to_owned(),
-        requested_at: state.clock.now(),
+        // No later than its recovery, however the signer's clock goes.
+        requested_at: entry.time.min(state.clock.now()),
         actor_user_id: owner.id,
         actor_username: owner.username.clone(),
         owner_user_id: owner.id,
@@ -160,5 +166,11 @@ fn under_new_ids(state: &AppState, mut record: NewCertificate) -> NewCertificate
     record
 }
 
-const NOBODY: &str = "The signer's journal does not say which user asked for the certificate; its \
-                      record was made from the journal and given to the first administrator";
+/// The sentence of the `created` entry where no user is known.
+fn nobody_created(context: &IssuanceContext) -> String {
+    let csr = if context.csr_id.is_some() { "; a CSR was provided" } else { "" };
+    format!(
+        "The signer's journal does not say which user created the certificate{csr}; it was given \
+         to the first administrator"
+    )
+}

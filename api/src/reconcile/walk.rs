@@ -141,7 +141,8 @@ impl<'a> Walk<'a> {
         }
         let Link { seq, hash } = link;
         self.part.note(seq, hash, serial_number);
-        self.part.signed.push(SignedEntry { seq, hash, signature, intent: open.intent });
+        let intent = open.intent;
+        self.part.signed.push(SignedEntry { seq, hash, time, signature, intent });
         Next::GoOn
     }
 

@@ -1,5 +1,6 @@
 //! Issuance with a signer and a store that can fail.
 
+use chancery_shared::id::Id;
 use chancery_shared::wire::{Refusal, RefusalCode};
 use time::macros::datetime;
 
@@ -59,11 +60,15 @@ async fn reconciliation_makes_the_same_record_from_what_the_journal_has() {
     };
 
     let csr = made.csr.as_deref();
-    let found = new_record(&context, &journaled, csr, MadeBy::Reconciliation(NOW)).unwrap();
+    let history_id = Id::from_bytes([10; 12]);
+    let made_by = MadeBy::Reconciliation { at: NOW + time::Duration::minutes(1), history_id };
+    let found = new_record(&context, &journaled, csr, made_by).unwrap();
 
     assert_eq!(found.certificate, made.certificate);
     assert_eq!(found.csr, made.csr);
-    assert_eq!(found.history[0].event, HistoryEvent::Recovered);
+    let [created, recovered] = &found.history[..] else { panic!("two entries") };
+    assert_eq!(*created, made.history[0]);
+    assert_eq!((recovered.id, recovered.event), (history_id, HistoryEvent::Recovered));
 }
 
 #[tokio::test(start_paused = true)]
