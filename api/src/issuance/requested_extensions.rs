@@ -13,8 +13,6 @@ use crate::name::subject_alt_name::SubjectAltNameProblem;
 pub struct RequestedExtensions {
     /// The names of its subjectAltName, in order.
     pub subject_alt_names: Vec<SubjectAltName>,
-    /// Extensions that don't come into the certificate because the request asks, in order.
-    pub left_to_profile: Vec<ObjectIdentifier>,
 }
 
 /// Why a request's attributes can't be followed.
@@ -142,8 +140,6 @@ impl RequestedExtensions {
             self.subject_alt_names = names(value)?;
         } else if critical && !DECIDED_BY_PROFILE.contains(&id.to_string().as_str()) {
             return Err(RequestedExtensionsError::UnknownCritical(id));
-        } else {
-            self.left_to_profile.push(id);
         }
         Ok(id)
     }

@@ -123,11 +123,6 @@ impl Listening {
             Err(error) => tracing::warn!(%error, "a listener's task ended badly"),
         }
     }
-
-    /// How many connections are open.
-    pub fn connections(&self) -> usize {
-        self.handle.connection_count()
-    }
 }
 
 fn set_limits(http: &mut Builder<TokioExecutor>) {
