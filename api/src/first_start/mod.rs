@@ -5,6 +5,7 @@
 
 mod accounts;
 mod authorities;
+mod owner;
 #[cfg(test)]
 mod tests;
 
@@ -14,7 +15,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 pub use accounts::{FirstAdministratorError, make_accounts};
-pub(crate) use authorities::maker as administrator;
+pub(crate) use owner::{administrators, owner};
 
 use crate::app::AppState;
 use crate::error::{ApiError, Code};

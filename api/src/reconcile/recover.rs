@@ -9,11 +9,11 @@ use time::OffsetDateTime;
 use super::{Alarm, ReconcileError};
 use crate::app::AppState;
 use crate::certificate::history::HistoryEvent;
+use crate::first_start;
 use crate::issuance::context::IssuanceContext;
 use crate::issuance::new_record::{MadeBy, new_record};
 use crate::issuance::signing::SignedTbs;
 use crate::store::StoreError;
-use crate::store::account::Group;
 use crate::store::certificate::{Inserted, NewCertificate};
 
 /// A `signed` entry with its intent.
@@ -112,32 +112,17 @@ async fn context_of_nobody(
     state: &AppState,
     entry: &SignedEntry,
 ) -> Result<IssuanceContext, ReconcileError> {
-    let teams = state.store.teams().await?;
-    let is_administrators = |group| group == Group::Administrators;
-    let team = teams
-        .iter()
-        .filter(|team| is_administrators(team.internal_group))
-        .min_by_key(|team| team.created_at)
-        .ok_or(ReconcileError::NoAdministrator)?;
-    let members = state.store.members_of(team.id).await?;
-    let accounts = state.store.accounts().await?;
-    let owner = accounts
-        .iter()
-        .filter(|account| {
-            is_administrators(account.group) || members.iter().any(|m| m.user_id == account.id)
-        })
-        .min_by_key(|account| account.created_at)
-        .ok_or(ReconcileError::NoAdministrator)?;
+    let owner = first_start::owner(state).await?.ok_or(ReconcileError::NoAdministrator)?;
     let request_id = entry.intent.context.request_id().unwrap_or_default();
     Ok(IssuanceContext {
         request_id: request_id.to_owned(),
         // No later than its recovery, however the signer's clock goes.
         requested_at: entry.time.min(state.clock.now()),
-        actor_user_id: owner.id,
+        actor_user_id: owner.user_id,
         actor_username: owner.username.clone(),
-        owner_user_id: owner.id,
-        owner_username: owner.username.clone(),
-        team_id: team.id,
+        owner_user_id: owner.user_id,
+        owner_username: owner.username,
+        team_id: owner.team_id,
         cert_issuer_id: None,
         local_ca_id: None,
         issuer_certificate_id: None,

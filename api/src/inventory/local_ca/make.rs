@@ -1,7 +1,7 @@
 //! The making of a Local CA, in steps that can each be found half-done and finished.
 
 use chancery_shared::bytes::Bytes;
-use chancery_shared::id::{CertificateId, KeyId, RowId, TeamId};
+use chancery_shared::id::{CertificateId, KeyId, RowId};
 use chancery_shared::wire::v1::{CreateCaKey, KeyRole, SignCaCertificate, SignOwnCertificate};
 
 use super::definition::{Awaiting, LocalCaDefinition};
@@ -9,6 +9,7 @@ use super::undo::{is_unknown, key_context, remove};
 use super::{Maker, NewLocalCa, issuing_ca};
 use crate::app::AppState;
 use crate::error::ApiError;
+use crate::first_start;
 use crate::issuance::ca_certificate::{CaSubject, draft_own, draft_subordinate};
 use crate::issuance::context::IssuanceContext;
 use crate::issuance::name_constraints::NameConstraintsText;
@@ -195,7 +196,8 @@ async fn context(
     parent: Option<&LocalCa>,
 ) -> Result<IssuanceContext, ApiError> {
     let certificate_id: CertificateId = state.new_id();
-    let team_id = administrators(state).await?;
+    let team_id = first_start::administrators(state).await?;
+    let team_id = team_id.ok_or_else(|| ApiError::not_found("team of administrators"))?;
     let history_id: RowId = state.new_id();
     Ok(IssuanceContext {
         request_id: maker.request_id.clone(),
@@ -218,15 +220,6 @@ async fn context(
         extra_emails: Vec::new(),
         track_expiry: true,
     })
-}
-
-/// The team that CA certificates belong to.
-async fn administrators(state: &AppState) -> Result<TeamId, ApiError> {
-    let teams = state.store.teams().await?;
-    let team = teams
-        .iter()
-        .find(|team| team.internal_group == crate::store::account::Group::Administrators);
-    team.map(|team| team.id).ok_or_else(|| ApiError::not_found("team of administrators"))
 }
 
 async fn keep(
