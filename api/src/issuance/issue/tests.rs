@@ -4,7 +4,7 @@ use chancery_shared::id::Id;
 use chancery_shared::wire::{Refusal, RefusalCode};
 use time::macros::datetime;
 
-use self::fakes::{NOW, Signer, Store, body, head, ids, try_issue};
+use self::fakes::{Late, NOW, Signer, Store, body, head, ids, try_issue};
 use super::*;
 use crate::certificate::CertificateFacts;
 use crate::certificate::history::HistoryEvent;
@@ -93,6 +93,18 @@ async fn a_store_that_is_away_leaves_the_id_under_which_the_record_will_appear()
     assert!(
         matches!(refused, Err(IssueError::NotRecorded { certificate_id, .. }) if certificate_id == expected)
     );
+}
+
+#[tokio::test]
+async fn the_answer_has_the_id_of_the_record_that_there_is_whoever_made_it() {
+    for (engine, test) in crate::store::testing::both().await {
+        let (signer, late) = (Signer::new(None), Late(&test.store));
+
+        let issued = try_issue(&signer, &late, ProfileDefinition::first(), body()).await.unwrap();
+
+        assert_eq!(issued.certificate_id, Late::id(), "{engine}");
+        assert!(test.store.certificate(Late::id()).await.unwrap().is_some(), "{engine}");
+    }
 }
 
 #[tokio::test]
