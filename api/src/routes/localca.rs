@@ -261,6 +261,7 @@ async fn item(state: &AppState, ca: LocalCa) -> Result<LocalCaItem, ApiError> {
         LocalCaStatus::Offline => "offline",
         LocalCaStatus::AwaitingCertificate => "awaiting certificate",
         LocalCaStatus::AwaitingApproval => "awaiting approval",
+        LocalCaStatus::Removing => "removing",
         LocalCaStatus::Revoked => "revoked",
     };
     Ok(LocalCaItem {

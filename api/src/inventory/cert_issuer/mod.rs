@@ -98,6 +98,7 @@ fn check_live(ca: &LocalCa) -> Result<(), ApiError> {
         LocalCaStatus::Offline => "offline",
         LocalCaStatus::AwaitingCertificate => "awaiting its certificate",
         LocalCaStatus::AwaitingApproval => "awaiting the signer operator's approval",
+        LocalCaStatus::Removing => "being removed",
         LocalCaStatus::Revoked => "revoked",
     };
     let message = format!("the Local CA {} can't sign: it is {state}", ca.name);

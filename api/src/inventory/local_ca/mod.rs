@@ -1,6 +1,7 @@
 //! Local CAs: what is asked for, how one is made, and how its making is finished after a crash.
 
 pub mod algorithm;
+mod claim;
 mod definition;
 mod lost_key;
 mod make;
