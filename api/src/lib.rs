@@ -13,6 +13,7 @@ pub mod inventory;
 pub mod issuance;
 pub mod issuer_choice;
 pub mod json;
+mod lease;
 pub mod listener;
 pub mod log;
 pub mod metrics;

@@ -127,7 +127,7 @@ pub(crate) async fn api_on(store: TestStore, change: impl FnOnce(&mut Config)) -
 /// A service that can issue: with the CAs, the profile and the issuer of the first start.
 pub(crate) async fn api_with_issuer() -> Api {
     let api = api().await;
-    crate::first_start::run(&api.state, "test").await.unwrap();
+    crate::first_start::run_once(&api.state).await.unwrap();
     api
 }
 

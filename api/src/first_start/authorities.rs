@@ -6,7 +6,7 @@ use std::path::Path;
 use chancery_shared::wire::algorithm::{KeyAlgorithm, SignatureAlgorithm};
 
 use super::owner::{id_in, owner};
-use super::remember;
+use super::{hold, remember};
 use crate::app::AppState;
 use crate::error::{ApiError, Code};
 use crate::inventory::cert_issuer::{self, NewCertIssuer};
@@ -14,6 +14,7 @@ use crate::inventory::key_store::{self, NewKeyStore};
 use crate::inventory::local_ca::{self, LocalCaDefinition, Maker, NewLocalCa};
 use crate::inventory::profile;
 use crate::inventory::profile_definition::ProfileDefinition;
+use crate::lease::Lease;
 use crate::name::dn_text;
 use crate::packaging::pem;
 use crate::signer_client::SignerError;
@@ -35,13 +36,15 @@ const KEY_STORE: &str = "first-start-key-store";
 const ROOT: &str = "first-start-root-ca";
 
 /// Makes what is missing, in the order in which one stands on the other.
-pub(super) async fn make(state: &AppState) -> Result<(), ApiError> {
+pub(super) async fn make(state: &AppState, lease: &Lease<'_>) -> Result<(), ApiError> {
+    hold(lease).await?;
     let maker = maker(state).await?;
 
     // 1. The Key Store, on the first token that the signer offers.
     let key_store = first_key_store(state).await?;
 
     // 2. The root, and 3. the CA below it that issues.
+    hold(lease).await?;
     let key_store = &key_store;
     let root = FirstCa {
         fact: ROOT,
@@ -51,6 +54,7 @@ pub(super) async fn make(state: &AppState) -> Result<(), ApiError> {
         parent: None,
     };
     let root = ca(state, &maker, root).await?;
+    hold(lease).await?;
     let issuing = FirstCa {
         fact: "first-start-issuing-ca",
         name: "Chancery Issuing CA",
@@ -61,6 +65,7 @@ pub(super) async fn make(state: &AppState) -> Result<(), ApiError> {
     let issuing = ca(state, &maker, issuing).await?;
 
     // 4. The profile, and 5. the issuer that joins it with the CA.
+    hold(lease).await?;
     let name = "TLS Server and Client";
     let profile = if let Some(profile) = state.store.profile_named(name).await? {
         profile
