@@ -8,18 +8,9 @@ use super::{Store, StoreError, Write};
 const TABLE: &str = "cert_issuer_team";
 
 statements! {
-    ALL = "
-        SELECT team_id, cert_issuer_id FROM cert_issuer_team ORDER BY team_id, cert_issuer_id";
-    OF_TEAM = "
-        SELECT team_id, cert_issuer_id
-          FROM cert_issuer_team
-         WHERE team_id = $1
-         ORDER BY cert_issuer_id";
-    OF_ISSUER = "
-        SELECT team_id, cert_issuer_id
-          FROM cert_issuer_team
-         WHERE cert_issuer_id = $1
-         ORDER BY team_id";
+    ALL = select!(cert_issuer_team "ORDER BY team_id, cert_issuer_id");
+    OF_TEAM = select!(cert_issuer_team "WHERE team_id = $1 ORDER BY cert_issuer_id");
+    OF_ISSUER = select!(cert_issuer_team "WHERE cert_issuer_id = $1 ORDER BY team_id");
     ADD = "
         INSERT INTO cert_issuer_team (cert_issuer_id, team_id) VALUES ($1, $2)
         ON CONFLICT (cert_issuer_id, team_id) DO NOTHING";

@@ -16,24 +16,12 @@ pub(super) use {claim::STATEMENTS as CLAIM_STATEMENTS, write::STATEMENTS as WRIT
 
 const TABLE: &str = "local_ca";
 
-/// The columns of [`Row`].
-macro_rules! select {
-    ($rest:literal) => {
-        concat!(
-            "SELECT local_ca_id, name, key_store_id, parent_local_ca_id, key_id, signer_id,
-                    subject_dn, definition, status, approval_id, certificate_id, created_at,
-                    created_by, deleted_at
-               FROM local_ca ",
-            $rest
-        )
-    };
-}
-
 statements! {
-    LIVE = select!("WHERE deleted_at IS NULL ORDER BY name, local_ca_id");
-    BY_ID = select!("WHERE local_ca_id = $1");
-    LIVE_BY_NAME = select!("WHERE name = $1 AND deleted_at IS NULL");
+    LIVE = select!(local_ca "WHERE deleted_at IS NULL ORDER BY name, local_ca_id");
+    BY_ID = select!(local_ca "WHERE local_ca_id = $1");
+    LIVE_BY_NAME = select!(local_ca "WHERE name = $1 AND deleted_at IS NULL");
     UNFINISHED = select!(
+        local_ca
         "WHERE status IN ('awaiting-certificate', 'awaiting-approval', 'removing')
            AND deleted_at IS NULL
          ORDER BY created_at, local_ca_id"
