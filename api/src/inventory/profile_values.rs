@@ -10,6 +10,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use utoipa::ToSchema;
 
+use crate::echo::cut;
 use crate::name::SubjectAltName;
 use crate::name::attribute_type::{AttributeType, shown};
 
@@ -104,8 +105,9 @@ impl AllowedKeyAlgorithm {
 /// The text is no kind of key.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{0:?} is no key algorithm; write RSA 2048, RSA 3072, RSA 4096, ECDSA P-256, ECDSA P-384, \
-     ECDSA P-521 or Ed25519"
+    "{:?} is no key algorithm; write RSA 2048, RSA 3072, RSA 4096, ECDSA P-256, ECDSA P-384, \
+     ECDSA P-521 or Ed25519",
+    cut(.0)
 )]
 pub struct NotAKeyAlgorithm(String);
 
@@ -131,7 +133,7 @@ pub struct SubjectAttribute(pub ObjectIdentifier);
 
 /// The text is no attribute type.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no attribute type; write a keyword such as CN or O, or an OID")]
+#[error("{:?} is no attribute type; write a keyword such as CN or O, or an OID", cut(.0))]
 pub struct NotAnAttribute(String);
 
 impl fmt::Display for SubjectAttribute {

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::profile_values::SubjectAttribute;
+use crate::echo::cut;
 use crate::name::attribute_type::{
     COMMON_NAME, COUNTRY, EMAIL_ADDRESS, ORGANIZATION, ORGANIZATIONAL_UNIT,
 };
@@ -60,7 +61,7 @@ pub enum SubjectRuleBroken {
     #[error("the profile does not allow OU in the subject")]
     OrganizationalUnit,
     /// A value outside the list.
-    #[error("the profile does not allow {attribute}={value}; it allows {}", allowed.join(", "))]
+    #[error("the profile does not allow {attribute}={}; it allows {}", cut(value), allowed.join(", "))]
     Value {
         /// O or C.
         attribute: SubjectAttribute,
@@ -70,7 +71,7 @@ pub enum SubjectRuleBroken {
         allowed: Vec<String>,
     },
     /// A host outside the domains.
-    #[error("the profile does not allow {name}; it allows names in {}", domains.join(", "))]
+    #[error("the profile does not allow {}; it allows names in {}", cut(name), domains.join(", "))]
     Domain {
         /// As the record would show it.
         name: String,
