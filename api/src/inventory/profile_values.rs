@@ -11,6 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use utoipa::ToSchema;
 
 use crate::echo::cut;
+use crate::json::empty_is_default;
 use crate::name::SubjectAltName;
 use crate::name::attribute_type::{AttributeType, shown};
 
@@ -160,7 +161,7 @@ pub struct CustomExtension {
     /// Dotted object identifier.
     pub oid: String,
     /// Whether clients that don't know it must refuse the certificate.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "empty_is_default")]
     pub critical: bool,
     /// DER of the value, base64.
     #[schema(value_type = String)]

@@ -13,6 +13,7 @@ use x509_cert::ext::pkix::name::GeneralName;
 
 use super::extensions::Extensions;
 use crate::echo::cut;
+use crate::json::empty_is_no_list;
 use crate::name::{dns_name, email_address};
 
 /// The `nameConstraints` of a Local CA: `DNS:example.test`, `IP:192.0.2.0/24`,
@@ -21,8 +22,10 @@ use crate::name::{dns_name, email_address};
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct NameConstraintsText {
     /// Names must lie in one of these; empty: anywhere.
+    #[serde(deserialize_with = "empty_is_no_list")]
     pub permitted: Vec<String>,
     /// Names must lie in none of these.
+    #[serde(deserialize_with = "empty_is_no_list")]
     pub excluded: Vec<String>,
 }
 

@@ -130,6 +130,18 @@ async fn a_field_that_is_wrong_is_named_and_nothing_is_made() {
 }
 
 #[tokio::test]
+async fn empty_lists_of_name_constraints_are_absent() {
+    let api = with_a_key_store().await;
+    let constraints = json!({"permitted": null, "excluded": ["DNS:a.test", null, ""]});
+    let body = with(root(), "nameConstraints", constraints);
+
+    let made = api.administrator().post("/api/admin/localca", &body).await.json();
+
+    let kept = json!({"permitted": [], "excluded": ["DNS:a.test"]});
+    assert_eq!(made["nameConstraints"], kept, "{made}");
+}
+
+#[tokio::test]
 async fn domains_of_a_policy_are_bare_and_kept_in_lower_case() {
     let api = with_a_key_store().await;
     let admin = api.administrator();
