@@ -1,6 +1,7 @@
 //! The Certificate Issuer of a request: which one is named, and whether its sender may use it.
 
 use crate::app::AppState;
+use crate::echo::cut;
 use crate::error::{ApiError, Code};
 use crate::store::cert_issuer::CertIssuer;
 use crate::team::Member;
@@ -118,7 +119,7 @@ async fn by_id(state: &AppState, id: &str) -> Result<Option<CertIssuer>, ApiErro
 }
 
 fn unknown(field: &str, name: &str) -> ApiError {
-    let name: String = name.chars().take(100).collect();
+    let name = cut(name);
     ApiError::refused_field(
         Code::UnknownIssuer,
         field,

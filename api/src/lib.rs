@@ -6,6 +6,7 @@ pub mod auth;
 pub mod certificate;
 pub mod clock;
 pub mod config;
+mod echo;
 pub mod error;
 pub mod first_start;
 pub mod health;

@@ -4,6 +4,7 @@ use chancery_shared::id::TeamId;
 
 use crate::app::AppState;
 use crate::auth::Actor;
+use crate::echo::cut;
 use crate::error::{ApiError, Code};
 use crate::store::team::Team;
 
@@ -122,6 +123,6 @@ fn unknown(field: &str, name: &str) -> ApiError {
     ApiError::refused_field(
         Code::UnknownTeam,
         field,
-        format!("there is no team {name}; name one of yours"),
+        format!("there is no team {}; name one of yours", cut(name)),
     )
 }

@@ -80,9 +80,11 @@ async fn serve(config: Config, sandbox: Vec<String>) -> anyhow::Result<ExitCode>
     let operator_socket = socket::bind(&run.join("operator.sock"), 0o600, None)
         .with_context(|| format!("{} can't be opened", run.join("operator.sock").display()))?;
 
-    let (signer, recovered) = startup::start(config, clock, sandbox)?;
+    let (signer, mut beginning) = startup::start(config, clock, sandbox)?;
+    // Those who connected meanwhile wait; after this they hear the truth about the journal.
+    beginning.journal(&signer).await;
     let (stop, stopping) = watch::channel(false);
-    let chores = tokio::spawn(startup::chores(Arc::clone(&signer), recovered, stopping.clone()));
+    let chores = tokio::spawn(startup::chores(Arc::clone(&signer), beginning, stopping.clone()));
     let api = socket::serve(api_socket, api, ApiService(Arc::clone(&signer)), stopping.clone());
     let operator =
         socket::serve(operator_socket, operator, OperatorService(Arc::clone(&signer)), stopping);

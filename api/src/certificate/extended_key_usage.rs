@@ -8,6 +8,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::key_usage::fold;
+use crate::echo::cut;
 
 /// A KeyPurposeId (RFC 5280, section 4.2.1.12).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -15,7 +16,7 @@ pub struct ExtendedKeyUsage(pub ObjectIdentifier);
 
 /// The text names no extended key usage.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no extended key usage; write a name such as Server Authentication, or an OID")]
+#[error("{:?} is no extended key usage; write a name such as Server Authentication, or an OID", cut(.0))]
 pub struct NotAnExtendedKeyUsage(String);
 
 /// Object identifier, name that people see, name of the standard.

@@ -1,6 +1,7 @@
 //! Key Stores: a token of the signer under a name of the administrator's choice.
 
 use crate::app::AppState;
+use crate::echo::cut;
 use crate::error::{ApiError, Code};
 use crate::signer_client::{SignerError, SignerState};
 use crate::store::key_store::KeyStore;
@@ -66,6 +67,7 @@ fn check_offered(signer: &SignerState, token: &str) -> Result<(), ApiError> {
         return Ok(());
     }
     let names: Vec<_> = signer.tokens().iter().map(|token| token.name.as_str()).collect();
-    let message = format!("the signer offers no token {token}; it offers {}", names.join(", "));
+    let (token, names) = (cut(token), names.join(", "));
+    let message = format!("the signer offers no token {token}; it offers {names}");
     Err(ApiError::refused_field(Code::UnknownToken, "token", message))
 }

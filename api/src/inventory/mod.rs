@@ -12,6 +12,7 @@ pub mod profile_names;
 pub mod profile_values;
 pub mod subject_rules;
 
+use crate::echo::cut;
 use crate::error::{ApiError, Code};
 
 /// The refusal of a name that a live item of this `kind` has.
@@ -22,6 +23,6 @@ fn name_taken(field: &str, kind: &str, name: &str) -> ApiError {
 
 /// The refusal of a field that names no live item of this `kind`.
 fn unknown_reference(field: &str, kind: &str, named: &str) -> ApiError {
-    let message = format!("{named} is neither id nor name of a {kind}");
+    let message = format!("{} is neither id nor name of a {kind}", cut(named));
     ApiError::refused_field(Code::UnknownReference, field, message)
 }

@@ -10,6 +10,7 @@ use super::profile_values::{AllowedKeyAlgorithm, AllowedSanType, CustomExtension
 use super::subject_rules::SubjectRules;
 use crate::asn1::Tlv;
 use crate::certificate::{CertificatePolicy, ExtendedKeyUsage, KeyUsage};
+use crate::echo::cut;
 use crate::name::dns_name;
 
 /// What one kind of certificate contains.
@@ -79,10 +80,10 @@ pub enum ProfileProblem {
     #[error("allowedKeyAlgorithms must name at least one")]
     KeyAlgorithms,
     /// Not a domain.
-    #[error("subjectRules.allowedDomains: {0:?} is no domain; write it as example.org")]
+    #[error("subjectRules.allowedDomains: {:?} is no domain; write it as example.org", cut(.0))]
     Domain(String),
     /// One extension twice, one that the service makes itself, or no DER.
-    #[error("customExtensions: {0:?} is not an extension of its own with one DER value in base64")]
+    #[error("customExtensions: {:?} is not an extension of its own with one DER value in base64", cut(.0))]
     CustomExtension(String),
     /// ocspNoCheck where it has no meaning.
     #[error("ocspNoCheck is only for profiles with OCSP Signing")]

@@ -14,6 +14,7 @@ use super::extra;
 use super::issue_error::IssueError;
 use super::new_record::{MadeBy, Records, new_record};
 use super::signing::{SignedTbs, Signing, SigningRequest};
+use crate::echo::cut;
 use crate::name::{DistinguishedName, NameProblem, SubjectAltName};
 use crate::packaging::pem;
 use crate::store::certificate::NewCertificate;
@@ -71,7 +72,7 @@ fn understand(issuance: &CsrIssuance<'_>) -> Result<Understood, IssueError> {
         .iter()
         .map(|text| {
             SubjectAltName::parse(text).map_err(|problem| {
-                let text = text.chars().take(256).collect();
+                let text = cut(text);
                 IssueError::SubjectAltName { text, problem }
             })
         })

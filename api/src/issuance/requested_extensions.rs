@@ -4,6 +4,7 @@ use der::asn1::{ObjectIdentifier, OctetStringRef};
 use der::{Decode as _, Reader as _, SliceReader, Tag};
 
 use crate::asn1::{self, Tlv};
+use crate::echo::cut;
 use crate::name::SubjectAltName;
 use crate::name::general_name::GeneralNameProblem;
 use crate::name::subject_alt_name::SubjectAltNameProblem;
@@ -40,7 +41,7 @@ pub enum RequestedExtensionsError {
     #[error("the subjectAltName of the request can't be read: {0}")]
     SubjectAltName(GeneralNameProblem),
     /// A name that may not stand in a certificate.
-    #[error("the name {name:?} of the request is not accepted: {problem}")]
+    #[error("the name {:?} of the request is not accepted: {problem}", cut(name))]
     Name {
         /// As the record would show it.
         name: String,

@@ -14,6 +14,7 @@ use super::reference::agreed;
 use super::validate::Faults;
 use crate::app::AppState;
 use crate::auth::{Actor, Administrator};
+use crate::echo::cut;
 use crate::error::{ApiError, Code, JsonError};
 use crate::inventory::cert_issuer::{self, NewCertIssuer};
 use crate::inventory::{ca_chain, local_ca, profile};
@@ -176,7 +177,7 @@ async fn teams(state: &AppState, named: &[String]) -> Result<Vec<TeamId>, ApiErr
             None => state.store.team_named(name).await?,
         };
         let field = format!("teams[{index}]");
-        let message = format!("{name} is neither id nor name of a team");
+        let message = format!("{} is neither id nor name of a team", cut(name));
         let unknown = || ApiError::refused_field(Code::UnknownReference, &field, message);
         found.push(team.ok_or_else(unknown)?.id);
     }

@@ -1,9 +1,9 @@
 //! `/admin/localca`.
 
+mod policy;
+
 use axum::extract::State;
 use chancery_shared::id::kind;
-use chancery_shared::wire::policy::Policy;
-use serde_json::{Map, Value};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -108,7 +108,7 @@ async fn understand(
     ] {
         check_urls(field, urls, &mut faults);
     }
-    let policy = policy(state, body.policy, &mut faults);
+    let policy = body.policy.and_then(|narrowed| policy::read(state, narrowed, &mut faults));
     let parents = [
         ("parentLocalCaId", body.parent_local_ca_id.as_deref()),
         ("parentLocalCaName", body.parent_local_ca_name.as_deref()),
@@ -225,28 +225,6 @@ fn check_urls(field: &str, urls: &[String], faults: &mut Faults) {
             faults.add(&format!("{field}[{index}]"), "must be an absolute URL with http://");
         }
     }
-}
-
-/// The ceiling, narrowed by the fields that were given.
-fn policy(
-    state: &AppState,
-    narrowed: Option<Map<String, Value>>,
-    faults: &mut Faults,
-) -> Option<Policy> {
-    let narrowed = narrowed?;
-    let signer = state.signer.state();
-    let ceiling = signer.ceiling().cloned().unwrap_or_else(Policy::shipped);
-    let Ok(Value::Object(mut fields)) = serde_json::to_value(&ceiling) else { return None };
-    fields.extend(narrowed);
-    match serde_json::from_value::<Policy>(Value::Object(fields)) {
-        Ok(policy) => match policy.beyond(&ceiling) {
-            None => return Some(policy),
-            Some(field) => faults
-                .add(&format!("policy.{field}"), "goes beyond what the signer's operator allows"),
-        },
-        Err(error) => faults.add("policy", error.to_string()),
-    }
-    None
 }
 
 async fn item(state: &AppState, ca: LocalCa) -> Result<LocalCaItem, ApiError> {

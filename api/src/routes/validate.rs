@@ -12,6 +12,18 @@ impl Faults {
         self.0.push(FieldError { field: field.to_owned(), message: message.into() });
     }
 
+    /// Notes what is wrong with the fields of the object in the field `parent`.
+    pub(super) fn add_below(&mut self, parent: &str, error: ApiError) {
+        match error {
+            ApiError::Refused(refused) if !refused.fields.is_empty() => {
+                for FieldError { field, message } in refused.fields {
+                    self.add(&format!("{parent}.{field}"), message);
+                }
+            }
+            other => self.add(parent, other.to_string()),
+        }
+    }
+
     /// A name: `most` characters at most, none of them a control character, no blank around.
     pub(super) fn check_name(&mut self, field: &str, text: &str, most: usize) {
         let length = text.chars().count();

@@ -9,6 +9,7 @@ pub use issuing::issuing;
 use super::csr_generator;
 use super::local_ca::LocalCaDefinition;
 use crate::app::AppState;
+use crate::echo::cut;
 use crate::error::{ApiError, Code};
 use crate::signer_client::SignerError;
 use crate::store::cert_issuer::CertIssuer;
@@ -85,7 +86,7 @@ fn check_generator(index: usize, name: &str) -> Result<(), ApiError> {
         return Ok(());
     }
     let all = csr_generator::NAMES.join(", ");
-    let message = format!("there is no CSR Generator {name}; there are {all}");
+    let message = format!("there is no CSR Generator {}; there are {all}", cut(name));
     let field = format!("allowedGenerators[{index}]");
     Err(ApiError::refused_field(Code::UnknownGenerator, &field, message))
 }

@@ -19,6 +19,7 @@ pub use resume::Resumer;
 pub(crate) use resume::run_once as resume_once;
 
 use crate::app::AppState;
+use crate::echo::cut;
 use crate::error::{ApiError, Code, FieldError};
 use crate::issuance::issuing_ca::IssuingCa;
 use crate::name::DistinguishedName;
@@ -120,7 +121,7 @@ pub async fn find(state: &AppState, field: &str, named: &str) -> Result<LocalCa,
         None => state.store.live_local_ca_named(named).await?,
     };
     found.ok_or_else(|| {
-        let message = format!("{named} is neither id nor name of a Local CA");
+        let message = format!("{} is neither id nor name of a Local CA", cut(named));
         let field = FieldError { field: field.to_owned(), message: message.clone() };
         ApiError::refused(Code::UnknownReference, message).with_fields(vec![field])
     })

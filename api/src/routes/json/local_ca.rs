@@ -53,7 +53,7 @@ pub struct NewLocalCaBody {
     #[schema(value_type = Option<Object>)]
     pub name_constraints: Option<NameConstraintsText>,
     /// What its key may sign, each field within the operator's ceiling; what is absent is as the
-    /// ceiling has it.
+    /// ceiling has it, what is empty lets nothing pass.
     #[serde(default, deserialize_with = "empty_is_absent")]
     #[schema(value_type = Option<Object>)]
     pub policy: Option<Map<String, Value>>,

@@ -51,7 +51,9 @@ async fn what_is_left_out_or_empty_has_its_default() {
     let body = json!({
         "name": "Web", "lifetimeInMinutes": 1440, "keyUsages": ["Digital Signature"],
         "enhancedKeyUsages": ["Server Authentication"], "includeSansFromCsr": null,
-        "allowedSanTypes": [], "allowedKeyAlgorithms": [""], "subjectRules": null,
+        "allowedSanTypes": [], "allowedKeyAlgorithms": [""],
+        "subjectRules": {"required": null, "allowed": [null], "includeSubDomains": null},
+        "customExtensions": [null, {"oid": "1.2.3.5", "critical": null, "value": "BQA="}],
         "policies": [null], "backdateMinutes": "",
     });
 
@@ -62,6 +64,8 @@ async fn what_is_left_out_or_empty_has_its_default() {
     assert_eq!(made["allowedSanTypes"], json!(ALL_SAN_TYPES));
     assert_eq!(made["allowedKeyAlgorithms"], json!(ALL_KEYS));
     assert_eq!(made["backdateMinutes"], 0);
+    assert_eq!(made["subjectRules"]["includeSubDomains"], true);
+    assert_eq!(made["customExtensions"][0]["critical"], false);
 }
 
 #[tokio::test]
