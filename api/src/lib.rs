@@ -24,6 +24,7 @@ pub mod packaging;
 pub mod random;
 pub mod readiness;
 pub mod reconcile;
+mod reference;
 pub mod request;
 pub mod routes;
 pub mod server_certificate;

@@ -82,9 +82,14 @@ impl ApiError {
 
     /// 400: these fields are wrong.
     pub fn invalid(fields: Vec<FieldError>) -> Self {
+        Self::refused_fields(Code::InvalidRequest, fields)
+    }
+
+    /// A refusal because of several fields.
+    pub fn refused_fields(code: Code, fields: Vec<FieldError>) -> Self {
         let sentences: Vec<_> =
             fields.iter().map(|field| format!("{}: {}", field.field, field.message)).collect();
-        Self::refused(Code::InvalidRequest, sentences.join("; ")).with_fields(fields)
+        Self::refused(code, sentences.join("; ")).with_fields(fields)
     }
 
     /// 400: this one field is wrong.

@@ -3,6 +3,7 @@
 use crate::app::AppState;
 use crate::echo::cut;
 use crate::error::{ApiError, Code};
+use crate::reference::name_taken;
 use crate::signer_client::{SignerError, SignerState};
 use crate::store::key_store::KeyStore;
 
@@ -24,7 +25,7 @@ pub struct NewKeyStore {
 pub async fn create(state: &AppState, by: &str, new: NewKeyStore) -> Result<KeyStore, ApiError> {
     check_offered(&state.signer.state(), &new.token)?;
     if state.store.live_key_store_named(&new.name).await?.is_some() {
-        return Err(super::name_taken("name", "Key Store", &new.name));
+        return Err(name_taken::<KeyStore>("name", &new.name));
     }
     let key_store = KeyStore {
         id: state.new_id(),
@@ -39,23 +40,6 @@ pub async fn create(state: &AppState, by: &str, new: NewKeyStore) -> Result<KeyS
     write.commit().await?;
     tracing::info!(username = by, key_store.id = %key_store.id, "made a Key Store");
     Ok(key_store)
-}
-
-/// A live Key Store by id or name; `field` is what the answer names where there is none.
-///
-/// # Errors
-///
-/// [`Code::UnknownReference`].
-pub async fn find(state: &AppState, field: &str, named: &str) -> Result<KeyStore, ApiError> {
-    let by_id = match named.parse() {
-        Ok(id) => state.store.key_store(id).await?.filter(|found| found.deleted_at.is_none()),
-        Err(_) => None,
-    };
-    let found = match by_id {
-        Some(found) => Some(found),
-        None => state.store.live_key_store_named(named).await?,
-    };
-    found.ok_or_else(|| super::unknown_reference(field, "Key Store", named))
 }
 
 /// A token that can't be used just now is on offer all the same.

@@ -11,18 +11,3 @@ pub mod profile_definition;
 pub mod profile_names;
 pub mod profile_values;
 pub mod subject_rules;
-
-use crate::echo::cut;
-use crate::error::{ApiError, Code};
-
-/// The refusal of a name that a live item of this `kind` has.
-fn name_taken(field: &str, kind: &str, name: &str) -> ApiError {
-    let message = format!("there is a {kind} {name} already; choose another name");
-    ApiError::refused_field(Code::NameTaken, field, message)
-}
-
-/// The refusal of a field that names no live item of this `kind`.
-fn unknown_reference(field: &str, kind: &str, named: &str) -> ApiError {
-    let message = format!("{} is neither id nor name of a {kind}", cut(named));
-    ApiError::refused_field(Code::UnknownReference, field, message)
-}

@@ -8,13 +8,11 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::json::local_ca::{LocalCaItem, NewLocalCaBody};
-use super::reference::agreed;
 use super::validate::Faults;
 use crate::app::AppState;
 use crate::auth::Administrator;
 use crate::certificate::CertificatePolicy;
-use crate::error::{ApiError, JsonError};
-use crate::inventory::key_store;
+use crate::error::{ApiError, Code, JsonError};
 use crate::inventory::local_ca::{
     self, LocalCaDefinition, Maker, NewLocalCa, algorithm, hash_and_pss,
 };
@@ -22,7 +20,9 @@ use crate::issuance::name_constraints::NameConstraintsText;
 use crate::json::Json;
 use crate::name::{DistinguishedName, dn_text};
 use crate::packaging::pem;
+use crate::reference::{Field, agreed};
 use crate::request::{PathId, RequestId};
+use crate::store::key_store::KeyStore;
 use crate::store::local_ca::{LocalCa, LocalCaStatus};
 use crate::timestamp;
 
@@ -110,10 +110,10 @@ async fn understand(
     }
     let policy = body.policy.and_then(|narrowed| policy::read(state, narrowed, &mut faults));
     let parents = [
-        ("parentLocalCaId", body.parent_local_ca_id.as_deref()),
-        ("parentLocalCaName", body.parent_local_ca_name.as_deref()),
+        Field::Id("parentLocalCaId", body.parent_local_ca_id.as_deref()),
+        Field::Either("parentLocalCaName", body.parent_local_ca_name.as_deref()),
     ];
-    match (body.root_ca, parents.iter().any(|(_, named)| named.is_some())) {
+    match (body.root_ca, parents.iter().any(Field::is_given)) {
         (Some(true), true) => faults.add("rootCa", "a root CA has no parent; give one of both"),
         (None | Some(false), false) => faults.add(
             "parentLocalCaId",
@@ -122,21 +122,20 @@ async fn understand(
         _ => {}
     }
     let stores = [
-        ("keyStoreId", body.key_store_id.as_deref()),
-        ("keyStoreName", body.key_store_name.as_deref()),
+        Field::Id("keyStoreId", body.key_store_id.as_deref()),
+        Field::Either("keyStoreName", body.key_store_name.as_deref()),
     ];
-    if stores.iter().all(|(_, named)| named.is_none()) {
+    if !stores.iter().any(Field::is_given) {
         faults.add("keyStoreId", "must name the Key Store of the new key");
     }
     faults.finish()?;
     let (Some(subject), Some((key_algorithm, signature_algorithm))) = (subject, signing) else {
         return Err(ApiError::invalid_field("subjectDn", "is missing"));
     };
-    let key_store = agreed(&stores, |field, named| key_store::find(state, field, named), |s| s.id)
-        .await?
-        .ok_or_else(|| ApiError::invalid_field("keyStoreId", "is missing"))?;
-    let parent =
-        agreed(&parents, |field, named| local_ca::find(state, field, named), |ca| ca.id).await?;
+    let key_store: Option<(_, KeyStore)> = agreed(state, Code::UnknownReference, &stores).await?;
+    let (_, key_store) =
+        key_store.ok_or_else(|| ApiError::invalid_field("keyStoreId", "is missing"))?;
+    let parent = agreed(state, Code::UnknownReference, &parents).await?.map(|(_, ca)| ca);
     Ok(NewLocalCa {
         name: body.name,
         key_store_id: key_store.id,

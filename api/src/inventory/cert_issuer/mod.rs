@@ -11,6 +11,7 @@ use super::local_ca::LocalCaDefinition;
 use crate::app::AppState;
 use crate::echo::cut;
 use crate::error::{ApiError, Code};
+use crate::reference::name_taken;
 use crate::signer_client::SignerError;
 use crate::store::cert_issuer::CertIssuer;
 use crate::store::local_ca::{LocalCa, LocalCaStatus};
@@ -57,7 +58,7 @@ pub async fn create(
     let profile = profile.ok_or_else(|| unknown("certProfileId", "profile"))?;
     check_policy(state, &ca, &profile)?;
     if state.store.live_cert_issuer_named(&new.name).await?.is_some() {
-        return Err(super::name_taken("caName", "Certificate Issuer", &new.name));
+        return Err(name_taken::<CertIssuer>("caName", &new.name));
     }
     let issuer = CertIssuer {
         id: state.new_id(),
