@@ -7,6 +7,7 @@ pub mod key_store;
 pub mod local_ca;
 pub mod profile;
 mod profile_ceiling;
+mod profile_check;
 pub mod profile_definition;
 pub mod profile_names;
 pub mod profile_values;
@@ -25,4 +26,15 @@ fn name_taken(field: &str, kind: &str, name: &str) -> ApiError {
 fn unknown_reference(field: &str, kind: &str, named: &str) -> ApiError {
     let message = format!("{} is neither id nor name of a {kind}", cut(named));
     ApiError::refused_field(Code::UnknownReference, field, message)
+}
+
+/// Leaves each element once, the first where it stands.
+pub(crate) fn keep_first<T: PartialEq>(list: &mut Vec<T>) {
+    let mut kept = Vec::with_capacity(list.len());
+    for element in list.drain(..) {
+        if !kept.contains(&element) {
+            kept.push(element);
+        }
+    }
+    *list = kept;
 }

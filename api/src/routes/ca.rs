@@ -17,7 +17,7 @@ use crate::auth::{Actor, Administrator};
 use crate::echo::cut;
 use crate::error::{ApiError, Code, JsonError};
 use crate::inventory::cert_issuer::{self, NewCertIssuer};
-use crate::inventory::{ca_chain, local_ca, profile};
+use crate::inventory::{ca_chain, keep_first, local_ca, profile};
 use crate::json::Json;
 use crate::request::PathId;
 use crate::store::cert_issuer::CertIssuer;
@@ -95,14 +95,17 @@ async fn create(
     faults.finish()?;
     let ca = local_ca_of(&state, &new).await?;
     let profile = profile_of(&state, &new).await?;
-    let teams = teams(&state, &new.teams).await?;
+    let mut teams = teams(&state, &new.teams).await?;
+    keep_first(&mut teams);
+    let mut allowed_generators = new.allowed_generators;
+    keep_first(&mut allowed_generators);
     let new = NewCertIssuer {
         name: new.ca_name,
         local_ca_id: ca.id,
         profile_id: profile.id,
         allow_dn_requests: new.allow_dn_requests.unwrap_or(true),
         allow_csr_requests: new.allow_csr_requests.unwrap_or(true),
-        allowed_generators: new.allowed_generators,
+        allowed_generators,
         teams,
     };
     let issuer = cert_issuer::create(&state, by.username(), new).await?;

@@ -14,10 +14,10 @@ use crate::app::AppState;
 use crate::auth::Administrator;
 use crate::certificate::CertificatePolicy;
 use crate::error::{ApiError, JsonError};
-use crate::inventory::key_store;
 use crate::inventory::local_ca::{
     self, LocalCaDefinition, Maker, NewLocalCa, algorithm, hash_and_pss,
 };
+use crate::inventory::{keep_first, key_store};
 use crate::issuance::name_constraints::NameConstraintsText;
 use crate::json::Json;
 use crate::name::{DistinguishedName, dn_text};
@@ -87,8 +87,13 @@ async fn create(
 async fn understand(
     state: &AppState,
     maker: &Maker,
-    body: NewLocalCaBody,
+    mut body: NewLocalCaBody,
 ) -> Result<NewLocalCa, ApiError> {
+    for list in
+        [&mut body.policies, &mut body.cdps, &mut body.aia_ocsp_urls, &mut body.aia_issuer_urls]
+    {
+        keep_first(list);
+    }
     let mut faults = Faults::default();
     faults.check_name("name", &body.name, 100);
     if !(1..=9_200).contains(&body.lifetime_in_days) {

@@ -14,6 +14,8 @@ use super::validate::Faults;
 use crate::app::AppState;
 use crate::auth::Administrator;
 use crate::error::{ApiError, JsonError};
+use crate::inventory::keep_first;
+use crate::ip_white_list;
 use crate::json::Json;
 use crate::request::PathId;
 use crate::store::team::Team;
@@ -74,9 +76,16 @@ async fn create(
     let mut faults = Faults::default();
     faults.check_name("name", &new.name, 100);
     faults.check_length("description", new.description.as_deref().unwrap_or_default(), 1000);
-    faults.check_length("ipWhiteList", new.ip_white_list.as_deref().unwrap_or_default(), 1000);
-    let issuers = issuers(&state, &new.authorised_cas, &mut faults).await?;
-    let members = members(&state, &new.members, &mut faults).await?;
+    let ip_white_list = new.ip_white_list.unwrap_or_default();
+    faults.check_length("ipWhiteList", &ip_white_list, 1000);
+    if let Err(problem) = ip_white_list::check(&ip_white_list) {
+        faults.add("ipWhiteList", problem.to_string());
+    }
+    let mut issuers = issuers(&state, &new.authorised_cas, &mut faults).await?;
+    let mut members = members(&state, &new.members, &mut faults).await?;
+    // By id and by name, for instance.
+    keep_first(&mut issuers);
+    keep_first(&mut members);
     faults.finish()?;
     if state.store.team_named(&new.name).await?.is_some() {
         return Err(name_taken(&new.name));
@@ -88,7 +97,7 @@ async fn create(
         internal_group: new.internal_group.unwrap_or(Group::User).into(),
         dont_send_emails_on_issue: new.dont_send_emails_on_issue.unwrap_or_default(),
         dont_send_reminder_emails: new.dont_send_reminder_emails.unwrap_or_default(),
-        ip_white_list: new.ip_white_list.unwrap_or_default(),
+        ip_white_list,
         created_at: state.clock.now(),
         created_by: by.username().to_owned(),
     };

@@ -14,6 +14,7 @@ use super::validate::Faults;
 use crate::app::AppState;
 use crate::auth::Administrator;
 use crate::error::{ApiError, Code, FieldError, JsonError};
+use crate::inventory::keep_first;
 use crate::json::Json;
 use crate::request::PathId;
 use crate::store::account::Account;
@@ -74,7 +75,8 @@ async fn create(
     if let Err(error) = new.password.check_length(state.config.password_min_length) {
         faults.add("password", error.to_string());
     }
-    let teams = teams(&state, &new.teams_ids, &mut faults).await?;
+    let mut teams = teams(&state, &new.teams_ids, &mut faults).await?;
+    keep_first(&mut teams);
     faults.finish()?;
     if state.store.account_named(&new.username).await?.is_some() {
         return Err(name_taken(&new.username));
