@@ -7,7 +7,19 @@ pub mod key_store;
 pub mod local_ca;
 pub mod profile;
 mod profile_ceiling;
+mod profile_check;
 pub mod profile_definition;
 pub mod profile_names;
 pub mod profile_values;
 pub mod subject_rules;
+
+/// Leaves each element once, the first where it stands.
+pub(crate) fn keep_first<T: PartialEq>(list: &mut Vec<T>) {
+    let mut kept = Vec::with_capacity(list.len());
+    for element in list.drain(..) {
+        if !kept.contains(&element) {
+            kept.push(element);
+        }
+    }
+    *list = kept;
+}

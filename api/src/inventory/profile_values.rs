@@ -11,6 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use utoipa::ToSchema;
 
 use crate::echo::cut;
+use crate::issuance::subject_key::SubjectKeyKind;
 use crate::json::empty_is_default;
 use crate::name::SubjectAltName;
 use crate::name::attribute_type::{AttributeType, shown};
@@ -101,6 +102,21 @@ impl AllowedKeyAlgorithm {
         Self(SubjectKey::EcP521),
         Self(SubjectKey::Ed25519),
     ];
+}
+
+impl AllowedKeyAlgorithm {
+    /// The shortest key of this kind.
+    pub fn kind(self) -> SubjectKeyKind {
+        match self.0 {
+            SubjectKey::Rsa2048 => SubjectKeyKind::Rsa { bits: 2048 },
+            SubjectKey::Rsa3072 => SubjectKeyKind::Rsa { bits: 3072 },
+            SubjectKey::Rsa4096 => SubjectKeyKind::Rsa { bits: 4096 },
+            SubjectKey::EcP256 => SubjectKeyKind::EcP256,
+            SubjectKey::EcP384 => SubjectKeyKind::EcP384,
+            SubjectKey::EcP521 => SubjectKeyKind::EcP521,
+            SubjectKey::Ed25519 => SubjectKeyKind::Ed25519,
+        }
+    }
 }
 
 /// The text is no kind of key.

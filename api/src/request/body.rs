@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use axum::body::{Body, HttpBody as _};
+use axum::body::{Body, Bytes, HttpBody as _};
 use http_body_util::BodyExt as _;
 use tokio::time::{Instant, timeout_at};
 
@@ -47,7 +47,7 @@ fn throw_away(mut body: Body, limit: usize, deadline: Instant) {
     tokio::spawn(async move {
         let mut left = limit.saturating_mul(DRAINED_LIMITS);
         while let Ok(Some(Ok(frame))) = timeout_at(deadline, body.frame()).await {
-            let Some(rest) = left.checked_sub(frame.data_ref().map_or(0, |data| data.len())) else {
+            let Some(rest) = left.checked_sub(frame.data_ref().map_or(0, Bytes::len)) else {
                 break;
             };
             left = rest;

@@ -14,8 +14,8 @@ use super::validate::Faults;
 use crate::app::AppState;
 use crate::auth::{Actor, Administrator};
 use crate::error::{ApiError, Code, JsonError};
-use crate::inventory::ca_chain;
 use crate::inventory::cert_issuer::{self, NewCertIssuer};
+use crate::inventory::{ca_chain, keep_first};
 use crate::json::Json;
 use crate::reference::{self, Field, agreed};
 use crate::request::PathId;
@@ -96,13 +96,15 @@ async fn create(
     faults.finish()?;
     let ca = local_ca_of(&state, &new).await?;
     let profile = profile_of(&state, &new).await?;
+    let mut allowed_generators = new.allowed_generators;
+    keep_first(&mut allowed_generators);
     let new = NewCertIssuer {
         name: new.ca_name,
         local_ca_id: ca.id,
         profile_id: profile.id,
         allow_dn_requests: new.allow_dn_requests.unwrap_or(true),
         allow_csr_requests: new.allow_csr_requests.unwrap_or(true),
-        allowed_generators: new.allowed_generators,
+        allowed_generators,
         teams,
     };
     let issuer = cert_issuer::create(&state, by.username(), new).await?;

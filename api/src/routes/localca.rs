@@ -13,6 +13,7 @@ use crate::app::AppState;
 use crate::auth::Administrator;
 use crate::certificate::CertificatePolicy;
 use crate::error::{ApiError, Code, JsonError};
+use crate::inventory::keep_first;
 use crate::inventory::local_ca::{
     self, LocalCaDefinition, Maker, NewLocalCa, algorithm, hash_and_pss,
 };
@@ -87,8 +88,13 @@ async fn create(
 async fn understand(
     state: &AppState,
     maker: &Maker,
-    body: NewLocalCaBody,
+    mut body: NewLocalCaBody,
 ) -> Result<NewLocalCa, ApiError> {
+    for list in
+        [&mut body.policies, &mut body.cdps, &mut body.aia_ocsp_urls, &mut body.aia_issuer_urls]
+    {
+        keep_first(list);
+    }
     let mut faults = Faults::default();
     faults.check_name("name", &body.name, 100);
     if !(1..=9_200).contains(&body.lifetime_in_days) {

@@ -14,6 +14,7 @@ use super::validate::Faults;
 use crate::app::AppState;
 use crate::auth::Administrator;
 use crate::error::{ApiError, JsonError};
+use crate::ip_white_list;
 use crate::json::Json;
 use crate::reference::name_taken;
 use crate::request::PathId;
@@ -77,7 +78,11 @@ async fn create(
     let mut faults = Faults::default();
     faults.check_name("name", &new.name, 100);
     faults.check_length("description", new.description.as_deref().unwrap_or_default(), 1000);
-    faults.check_length("ipWhiteList", new.ip_white_list.as_deref().unwrap_or_default(), 1000);
+    let ip_white_list = new.ip_white_list.unwrap_or_default();
+    faults.check_length("ipWhiteList", &ip_white_list, 1000);
+    if let Err(problem) = ip_white_list::check(&ip_white_list) {
+        faults.add("ipWhiteList", problem.to_string());
+    }
     let issuers =
         faults.references::<CertIssuer>(&state, "authorisedCas", &new.authorised_cas).await?;
     let members = faults.references::<Account>(&state, "members", &new.members).await?;
@@ -92,7 +97,7 @@ async fn create(
         internal_group: new.internal_group.unwrap_or(Group::User).into(),
         dont_send_emails_on_issue: new.dont_send_emails_on_issue.unwrap_or_default(),
         dont_send_reminder_emails: new.dont_send_reminder_emails.unwrap_or_default(),
-        ip_white_list: new.ip_white_list.unwrap_or_default(),
+        ip_white_list,
         created_at: state.clock.now(),
         created_by: by.username().to_owned(),
     };

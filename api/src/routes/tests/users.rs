@@ -65,7 +65,7 @@ async fn a_group_that_is_none_names_those_that_are() {
 
     let answer = api.administrator().post("/api/admin/users", &body).await;
 
-    assert_eq!(answer.json()["message"], "group: must be `ADMIN` or `USER`");
+    assert_eq!(answer.json()["message"], "group: must be ADMIN or USER");
 }
 
 #[tokio::test]
