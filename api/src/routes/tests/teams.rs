@@ -94,6 +94,26 @@ async fn every_field_at_fault_is_named_at_once() {
 }
 
 #[tokio::test]
+async fn what_is_wrong_only_in_naming_nothing_is_a_422_that_names_each() {
+    let api = api().await;
+    let body = json!({"name": "Web", "authorisedCas": ["none"], "members": ["member", "nobody"]});
+
+    let answer = api.administrator().post("/api/admin/teams", &body).await;
+
+    assert_eq!(answer.refusal(), (422, "unknown_reference".to_owned()));
+    assert_eq!(
+        answer.json()["fields"],
+        json!([
+            {
+                "field": "authorisedCas[0]",
+                "message": "none is neither id nor name of a Certificate Issuer",
+            },
+            {"field": "members[1]", "message": "nobody is neither id nor name of a user"},
+        ])
+    );
+}
+
+#[tokio::test]
 async fn a_team_name_is_taken_once() {
     let api = api().await;
 
