@@ -5,6 +5,7 @@ use std::net::IpAddr;
 use super::profile_definition::ProfileDefinition;
 use super::profile_values::{AllowedKeyAlgorithm, AllowedSanType};
 use super::subject_rules::SubjectRuleBroken;
+use crate::echo::cut;
 use crate::issuance::subject_key::SubjectKeyKind;
 use crate::name::attribute_type::COMMON_NAME;
 use crate::name::{DistinguishedName, SubjectAltName, dns_name, subject_alt_name};
@@ -19,16 +20,16 @@ pub enum ProfileViolation {
         allowed: Vec<AllowedKeyAlgorithm>,
     },
     /// A kind of name that is not on the list.
-    #[error("the profile does not allow {name}; names of this type are not allowed")]
+    #[error("the profile does not allow {}; names of this type are not allowed", cut(name))]
     SanType {
         /// As the record would show it, or the CN.
         name: String,
     },
     /// A wildcard.
-    #[error("the profile does not allow the wildcard name {0}")]
+    #[error("the profile does not allow the wildcard name {}", cut(.0))]
     Wildcard(String),
     /// `addCnAsDnsSan` and a CN that is neither host name nor IP address.
-    #[error("the profile adds the CN as a DNS name, but {0:?} is no host name")]
+    #[error("the profile adds the CN as a DNS name, but {:?} is no host name", cut(.0))]
     CommonNameIsNoHost(String),
     /// Neither subject nor alternative name.
     #[error("the certificate would have no name at all; give a subject or an alternative name")]

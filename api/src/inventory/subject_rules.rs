@@ -2,10 +2,12 @@
 
 use std::net::IpAddr;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::ToSchema;
 
 use super::profile_values::SubjectAttribute;
+use crate::echo::cut;
+use crate::json::{empty_is_absent, empty_is_default, empty_is_no_list};
 use crate::name::attribute_type::{
     COMMON_NAME, COUNTRY, EMAIL_ADDRESS, ORGANIZATION, ORGANIZATIONAL_UNIT,
 };
@@ -16,20 +18,27 @@ use crate::name::{DistinguishedName, SubjectAltName, dns_name, email_address, ur
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct SubjectRules {
     /// Attribute types that the subject must have.
+    #[serde(deserialize_with = "empty_is_no_list")]
     #[schema(value_type = Vec<String>)]
     pub required: Vec<SubjectAttribute>,
     /// Attribute types that the subject may have; empty: any.
+    #[serde(deserialize_with = "empty_is_no_list")]
     #[schema(value_type = Vec<String>)]
     pub allowed: Vec<SubjectAttribute>,
     /// Domains of host names, mail addresses, URIs and user principal names; empty: any.
+    #[serde(deserialize_with = "empty_is_no_list")]
     pub allowed_domains: Vec<String>,
     /// Whether names below these domains pass too.
+    #[serde(deserialize_with = "empty_is_yes")]
     pub include_sub_domains: bool,
     /// Values of O; empty: any.
+    #[serde(deserialize_with = "empty_is_no_list")]
     pub allowed_organizations: Vec<String>,
     /// Values of C; empty: any.
+    #[serde(deserialize_with = "empty_is_no_list")]
     pub allowed_countries: Vec<String>,
     /// Whether OU is refused.
+    #[serde(deserialize_with = "empty_is_default")]
     pub deny_organizational_units: bool,
 }
 
@@ -47,6 +56,10 @@ impl Default for SubjectRules {
     }
 }
 
+fn empty_is_yes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+    empty_is_absent(deserializer).map(|given| given.unwrap_or(true))
+}
+
 /// Which rule names break.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SubjectRuleBroken {
@@ -60,7 +73,7 @@ pub enum SubjectRuleBroken {
     #[error("the profile does not allow OU in the subject")]
     OrganizationalUnit,
     /// A value outside the list.
-    #[error("the profile does not allow {attribute}={value}; it allows {}", allowed.join(", "))]
+    #[error("the profile does not allow {attribute}={}; it allows {}", cut(value), allowed.join(", "))]
     Value {
         /// O or C.
         attribute: SubjectAttribute,
@@ -70,7 +83,7 @@ pub enum SubjectRuleBroken {
         allowed: Vec<String>,
     },
     /// A host outside the domains.
-    #[error("the profile does not allow {name}; it allows names in {}", domains.join(", "))]
+    #[error("the profile does not allow {}; it allows names in {}", cut(name), domains.join(", "))]
     Domain {
         /// As the record would show it.
         name: String,

@@ -99,7 +99,13 @@ async fn a_field_that_is_wrong_is_named_and_nothing_is_made() {
         ),
         (with(root(), "parentLocalCaName", json!("Root")), 400, "invalid_request", "rootCa"),
         (with(root(), "rootCa", json!(false)), 400, "invalid_request", "parentLocalCaId"),
-        (with(root(), "policy", json!({"x": 1})), 400, "invalid_request", "policy"),
+        (with(root(), "policy", json!({"x": 1})), 400, "invalid_request", "policy.x"),
+        (
+            with(root(), "policy", json!({"maxValidityDays": "long"})),
+            400,
+            "invalid_request",
+            "policy.maxValidityDays",
+        ),
         (
             with(root(), "policy", json!({"maxValidityDays": 9000})),
             400,
@@ -121,6 +127,49 @@ async fn a_field_that_is_wrong_is_named_and_nothing_is_made() {
         assert_eq!(answer.json()["fields"][0]["field"], field, "{}", answer.text);
     }
     assert!(api.fake.signer().keys.is_empty(), "no key was made");
+}
+
+#[tokio::test]
+async fn empty_lists_of_name_constraints_are_absent() {
+    let api = with_a_key_store().await;
+    let constraints = json!({"permitted": null, "excluded": ["DNS:a.test", null, ""]});
+    let body = with(root(), "nameConstraints", constraints);
+
+    let made = api.administrator().post("/api/admin/localca", &body).await.json();
+
+    let kept = json!({"permitted": [], "excluded": ["DNS:a.test"]});
+    assert_eq!(made["nameConstraints"], kept, "{made}");
+}
+
+#[tokio::test]
+async fn domains_of_a_policy_are_bare_and_kept_in_lower_case() {
+    let api = with_a_key_store().await;
+    let admin = api.administrator();
+    for (domain, said) in [
+        ("*.example.test", "write example.test"),
+        (".Example.test", "write example.test"),
+        ("example.test.", "write example.test"),
+        ("*.", "is no domain"),
+        ("*.*.example.test", "write example.test"),
+        ("192.0.2.1", "is no domain"),
+        ("https://example.test", "is no domain"),
+        ("", "is no domain"),
+    ] {
+        let answer = admin
+            .post("/api/admin/localca", &with(root(), "policy", json!({"domains": [domain]})))
+            .await;
+
+        assert_eq!(answer.refusal(), (400, "invalid_request".to_owned()), "{domain}");
+        let fault = &answer.json()["fields"][0];
+        assert_eq!(fault["field"], "policy.domains[0]", "{domain}");
+        assert!(fault["message"].as_str().unwrap().contains(said), "{domain}: {fault}");
+    }
+
+    let sound = json!({"domains": ["Example.TEST", "münchen.test"]});
+    let made = admin.post("/api/admin/localca", &with(root(), "policy", sound)).await.json();
+
+    let kept = json!(["example.test", "xn--mnchen-3ya.test"]);
+    assert_eq!(made["policy"]["domains"], kept, "{made}");
 }
 
 #[tokio::test]
@@ -157,7 +206,9 @@ async fn a_ca_that_waits_for_the_operator_is_live_once_it_is_approved_and_reconc
     let live = admin.get(&path).await.json();
     assert_eq!(live["status"], "live");
     let record = admin.get(&format!("/api/certs/{}", live["certId"].as_str().unwrap())).await;
-    assert_eq!(record.json()["history"][0]["event"], "recovered");
+    let history = &record.json()["history"];
+    let events = [0, 1].map(|index| history[index]["event"].clone());
+    assert_eq!(events, ["created", "recovered"]);
 }
 
 #[tokio::test]
