@@ -1,6 +1,7 @@
 //! Local CAs: what is asked for, how one is made, and how its making is finished after a crash.
 
 pub mod algorithm;
+mod bounds;
 mod definition;
 mod lost_key;
 mod make;
@@ -73,6 +74,7 @@ pub async fn create(state: &AppState, maker: Maker, new: NewLocalCa) -> Result<L
         let field = FieldError { field: "name".to_owned(), message: message.clone() };
         return Err(ApiError::refused(Code::NameTaken, message).with_fields(vec![field]));
     }
+    bounds::check(state, &new).await?;
     let state = state.clone();
     tokio::spawn(async move { make::make(&state, &maker, new).await })
         .await
