@@ -8,6 +8,7 @@ use super::subject_rules::SubjectRuleBroken;
 use crate::echo::cut;
 use crate::issuance::subject_key::SubjectKeyKind;
 use crate::name::attribute_type::COMMON_NAME;
+use crate::name::common_name::{self, CommonName};
 use crate::name::{DistinguishedName, SubjectAltName, dns_name, subject_alt_name};
 
 /// Which rule of the profile a request breaks.
@@ -113,14 +114,14 @@ impl ProfileDefinition {
         names: &[SubjectAltName],
     ) -> Result<(), ProfileViolation> {
         let common_names = subject.texts(COMMON_NAME).filter_map(|name| {
-            let kind = if name.parse::<IpAddr>().is_ok() {
-                AllowedSanType::Ip
-            } else if dns_name::is_host_shaped(&name) {
-                AllowedSanType::Dns
-            } else {
-                return None;
+            let (kind, wildcard) = match common_name::meant(&name) {
+                CommonName::Address(_) => (AllowedSanType::Ip, false),
+                CommonName::Host(host) => (AllowedSanType::Dns, host.starts_with("*.")),
+                CommonName::MailboxAt(_) | CommonName::NearlyHost | CommonName::Other => {
+                    return None;
+                }
             };
-            Some((format!("CN={name}"), kind, name.starts_with("*.")))
+            Some((format!("CN={name}"), kind, wildcard))
         });
         let names = names.iter().map(|name| {
             let wildcard = matches!(name, SubjectAltName::DnsName(name) if name.starts_with('*'));

@@ -1,7 +1,5 @@
 //! The rules of a profile for names. Subject and alternative names are held to the same ones.
 
-use std::net::IpAddr;
-
 use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::ToSchema;
 
@@ -11,6 +9,7 @@ use crate::json::{empty_is_absent, empty_is_default, empty_is_no_list};
 use crate::name::attribute_type::{
     COMMON_NAME, COUNTRY, EMAIL_ADDRESS, ORGANIZATION, ORGANIZATIONAL_UNIT,
 };
+use crate::name::common_name::{self, CommonName};
 use crate::name::{DistinguishedName, SubjectAltName, dns_name, email_address, uri};
 
 /// What names of this profile must look like. An empty list forbids nothing.
@@ -90,6 +89,19 @@ pub enum SubjectRuleBroken {
         /// What would pass.
         domains: Vec<String>,
     },
+    /// A CN that may be taken for a host outside the domains.
+    #[error(
+        "CN={} is no host name and could be read as one; the profile allows host names in {}, and \
+         names without a dot inside a word",
+        cut(name),
+        domains.join(", ")
+    )]
+    NearlyHost {
+        /// The CN.
+        name: String,
+        /// What would pass.
+        domains: Vec<String>,
+    },
 }
 
 impl SubjectRules {
@@ -140,15 +152,27 @@ impl SubjectRules {
         if self.allowed_domains.is_empty() {
             return Ok(());
         }
-        let common_names = subject
-            .texts(COMMON_NAME)
-            .filter_map(|name| common_name_host(&name).map(|host| (format!("CN={name}"), host)));
+        let mut common_names = Vec::new();
+        for name in subject.texts(COMMON_NAME) {
+            match common_name::meant(&name) {
+                CommonName::Host(host) | CommonName::MailboxAt(host) => {
+                    common_names.push((format!("CN={name}"), host));
+                }
+                // What no client can be sure about can't be in a domain.
+                CommonName::NearlyHost => {
+                    let domains = self.allowed_domains.clone();
+                    return Err(SubjectRuleBroken::NearlyHost { name, domains });
+                }
+                // An address is in no domain and is held to the kinds of names alone.
+                CommonName::Address(_) | CommonName::Other => {}
+            }
+        }
         let addresses = subject
             .texts(EMAIL_ADDRESS)
             .map(|address| (format!("emailAddress={address}"), email_host(&address)));
         let alternatives =
             names.iter().filter_map(|name| host(name).map(|host| (name.to_string(), host)));
-        for (name, host) in common_names.chain(addresses).chain(alternatives) {
+        for (name, host) in common_names.into_iter().chain(addresses).chain(alternatives) {
             let within =
                 |domain: &String| dns_name::is_within(&host, domain, self.include_sub_domains);
             if !self.allowed_domains.iter().any(within) {
@@ -160,15 +184,6 @@ impl SubjectRules {
         }
         Ok(())
     }
-}
-
-/// The host that a commonName names, if it names one. An IP address is in no domain and is held
-/// to the kinds of names alone.
-fn common_name_host(name: &str) -> Option<String> {
-    if name.parse::<IpAddr>().is_ok() || !dns_name::is_host_shaped(name) {
-        return None;
-    }
-    dns_name::to_ascii(name).ok()
 }
 
 fn email_host(address: &str) -> String {

@@ -1,5 +1,7 @@
 //! Name constraints of a CA (RFC 5280, section 4.2.1.10), as an administrator writes them.
 
+mod nesting;
+
 use std::net::IpAddr;
 
 use const_oid::db::rfc5280::ID_CE_NAME_CONSTRAINTS;
@@ -15,6 +17,8 @@ use super::extensions::Extensions;
 use crate::echo::cut;
 use crate::json::empty_is_no_list;
 use crate::name::{dns_name, email_address};
+
+pub(crate) use nesting::Contradiction;
 
 /// The `nameConstraints` of a Local CA: `DNS:example.test`, `IP:192.0.2.0/24`,
 /// `EMAIL:.example.test`.

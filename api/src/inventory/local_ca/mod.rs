@@ -1,6 +1,7 @@
 //! Local CAs: what is asked for, how one is made, and how its making is finished after a crash.
 
 pub mod algorithm;
+mod bounds;
 mod claim;
 mod definition;
 mod lost_key;
@@ -72,6 +73,7 @@ pub async fn create(state: &AppState, maker: Maker, new: NewLocalCa) -> Result<L
     if state.store.live_local_ca_named(&new.name).await?.is_some() {
         return Err(name_taken::<LocalCa>("name", &new.name));
     }
+    bounds::check(state, &new).await?;
     let state = state.clone();
     tokio::spawn(async move { make::make(&state, &maker, new).await })
         .await

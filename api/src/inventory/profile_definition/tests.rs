@@ -234,6 +234,10 @@ fn common_name_and_alternative_names_are_held_to_the_same_rules() {
         let domains = vec!["example.test".into()];
         SubjectRuleBroken::Domain { name: name.into(), domains }.into()
     };
+    let nearly = |name: &str| {
+        let domains = vec!["example.test".into()];
+        SubjectRuleBroken::NearlyHost { name: name.into(), domains }.into()
+    };
 
     for (subject, names, outcome) in [
         ("CN=a.example.test,O=Example,C=de", &["DNS:b.example.test"][..], Ok(())),
@@ -241,6 +245,12 @@ fn common_name_and_alternative_names_are_held_to_the_same_rules() {
         ("O=Example", &[], Err(SubjectRuleBroken::Required("CN".parse().unwrap()).into())),
         ("CN=x,L=y", &[], Err(SubjectRuleBroken::NotAllowed("L".parse().unwrap()).into())),
         ("CN=evilexample.test", &[], Err(domain("CN=evilexample.test"))),
+        ("CN=other_x.other.test", &[], Err(domain("CN=other_x.other.test"))),
+        ("CN=anna@example.test", &[], Ok(())),
+        ("CN=anna@other.test", &[], Err(domain("CN=anna@other.test"))),
+        ("CN=www other.test", &[], Err(nearly("www other.test"))),
+        ("CN=www.example.test:443", &[], Err(nearly("www.example.test:443"))),
+        ("CN=x+O=Example,CN=*.a_b.other.test", &[], Err(nearly("*.a_b.other.test"))),
         ("CN=x", &["DNS:other.test"], Err(domain("DNS:other.test"))),
         ("CN=x", &["EMAIL:a@other.test"], Err(domain("EMAIL:a@other.test"))),
         ("CN=x", &["URI:https://192.0.2.1/"], Err(domain("URI:https://192.0.2.1/"))),

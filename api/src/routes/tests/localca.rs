@@ -130,6 +130,62 @@ async fn a_field_that_is_wrong_is_named_and_nothing_is_made() {
 }
 
 #[tokio::test]
+async fn a_ca_that_contradicts_what_stands_above_it_is_refused_before_it_has_a_key() {
+    let api = with_a_key_store().await;
+    let admin = api.administrator();
+    let mut top = root();
+    top["pathLength"] = json!(1);
+    top["nameConstraints"] = json!({"permitted": ["DNS:test"], "excluded": ["DNS:secret.test"]});
+    assert_eq!(admin.post("/api/admin/localca", &top).await.status, 200);
+    let mut middle = with(below(), "name", json!("Middle"));
+    middle["nameConstraints"] = json!(null);
+    assert_eq!(admin.post("/api/admin/localca", &middle).await.status, 200);
+    let narrow =
+        with(with(below(), "name", json!("Narrow")), "policy", json!({"certifyCas": null}));
+    assert_eq!(admin.post("/api/admin/localca", &narrow).await.status, 200);
+    let keys = api.fake.signer().keys.len();
+    let permitted = |name: &str| json!({"permitted": [name]});
+    let root_of = |policy: Value| with(with(root(), "name", json!("Other")), "policy", policy);
+    for (body, field, said) in [
+        (with(below(), "nameConstraints", permitted("DNS:else")), "nameConstraints", "DNS:test"),
+        (
+            with(below(), "nameConstraints", permitted("DNS:a.secret.test")),
+            "nameConstraints",
+            "DNS:secret.test",
+        ),
+        (
+            with(
+                root(),
+                "nameConstraints",
+                json!({"permitted": ["DNS:a.b"], "excluded": ["DNS:b"]}),
+            ),
+            "nameConstraints",
+            "the CA itself",
+        ),
+        (with(below(), "pathLength", json!(1)), "pathLength", "at most 0"),
+        (with(below(), "pathLength", json!(null)), "pathLength", "at most 0"),
+        (
+            with(below(), "parentLocalCaName", json!("Middle")),
+            "pathLength",
+            "no CA may stand below",
+        ),
+        (with(below(), "lifetimeInDays", json!(7001)), "lifetimeInDays", "at most 7000"),
+        (with(below(), "parentLocalCaName", json!("Narrow")), "policy", "may not certify CAs"),
+        (root_of(json!({"certifyCas": null})), "policy", "may not certify CAs"),
+        (root_of(json!({"certifyCas": {"maxValidityDays": 6999}})), "lifetimeInDays", "6999 days"),
+    ] {
+        let body = with(body, "name", json!("New"));
+        let answer = admin.post("/api/admin/localca", &body).await;
+
+        assert_eq!(answer.refusal(), (422, "policy_violation".to_owned()), "{body}");
+        let fault = &answer.json()["fields"][0];
+        assert_eq!(fault["field"], field, "{body}: {}", answer.text);
+        assert!(fault["message"].as_str().unwrap().contains(said), "{body}: {fault}");
+    }
+    assert_eq!(api.fake.signer().keys.len(), keys, "no key was made");
+}
+
+#[tokio::test]
 async fn empty_lists_of_name_constraints_are_absent() {
     let api = with_a_key_store().await;
     let constraints = json!({"permitted": null, "excluded": ["DNS:a.test", null, ""]});
