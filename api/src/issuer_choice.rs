@@ -2,6 +2,7 @@
 
 use crate::app::AppState;
 use crate::error::{ApiError, Code};
+use crate::reference::{Field, agreed};
 use crate::store::cert_issuer::CertIssuer;
 use crate::team::Member;
 
@@ -84,44 +85,14 @@ pub async fn resolve(
 }
 
 async fn named(state: &AppState, choice: &IssuerChoice) -> Result<CertIssuer, ApiError> {
-    let mut found: Option<(&str, CertIssuer)> = None;
-    for (field, name) in [
-        ("caName", &choice.ca_name),
-        ("issuerName", &choice.issuer_name),
-        ("issuerId", &choice.issuer_id),
-    ] {
-        let Some(name) = name else { continue };
-        let issuer = match (field, state.store.live_cert_issuer_named(name).await?) {
-            ("issuerId", _) | (_, None) => by_id(state, name).await?,
-            (_, by_name) => by_name,
-        };
-        let issuer = issuer.ok_or_else(|| unknown(field, name))?;
-        match &found {
-            Some((first, other)) if other.id != issuer.id => {
-                let message = format!("names another issuer than {first}; send one of the two");
-                return Err(ApiError::invalid_field(field, message));
-            }
-            Some(_) => {}
-            None => found = Some((field, issuer)),
-        }
-    }
+    let fields = [
+        Field::Either("caName", choice.ca_name.as_deref()),
+        Field::Either("issuerName", choice.issuer_name.as_deref()),
+        Field::Id("issuerId", choice.issuer_id.as_deref()),
+    ];
+    let found = agreed(state, Code::UnknownIssuer, &fields).await?;
     let (_, issuer) = found.ok_or_else(|| {
         ApiError::invalid_field("caName", "is missing; name the Certificate Issuer")
     })?;
     Ok(issuer)
-}
-
-async fn by_id(state: &AppState, id: &str) -> Result<Option<CertIssuer>, ApiError> {
-    let Ok(id) = id.parse() else { return Ok(None) };
-    let issuer = state.store.cert_issuer(id).await?;
-    Ok(issuer.filter(|issuer| issuer.deleted_at.is_none()))
-}
-
-fn unknown(field: &str, name: &str) -> ApiError {
-    let name: String = name.chars().take(100).collect();
-    ApiError::refused_field(
-        Code::UnknownIssuer,
-        field,
-        format!("there is no Certificate Issuer {name}"),
-    )
 }

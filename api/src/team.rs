@@ -1,10 +1,9 @@
 //! The team rule: every certificate belongs to a team of the user who asks for it.
 
-use chancery_shared::id::TeamId;
-
 use crate::app::AppState;
 use crate::auth::Actor;
 use crate::error::{ApiError, Code};
+use crate::reference::{Field, agreed};
 use crate::store::team::Team;
 
 /// A user together with the team that a request belongs to. Only [`resolve`] makes one.
@@ -52,7 +51,12 @@ pub async fn resolve(
     choice: &TeamChoice,
 ) -> Result<Member, ApiError> {
     let mut teams = state.store.teams_of(actor.user_id()).await?;
-    let Some((field, named)) = named(state, choice).await? else {
+    let fields = [
+        Field::Either("teamName", choice.name.as_deref()),
+        Field::Id("teamId", choice.id.as_deref()),
+    ];
+    let named: Option<(_, Team)> = agreed(state, Code::UnknownTeam, &fields).await?;
+    let Some((field, named)) = named else {
         return match (teams.pop(), teams.as_slice()) {
             (None, _) => Err(no_team()),
             (Some(team), []) => Ok(Member { actor, team }),
@@ -69,39 +73,6 @@ pub async fn resolve(
     }
 }
 
-/// The team that `choice` names, and by which field.
-async fn named(
-    state: &AppState,
-    choice: &TeamChoice,
-) -> Result<Option<(&'static str, Team)>, ApiError> {
-    let by_name = match &choice.name {
-        Some(name) => {
-            let team = state.store.team_named(name).await?;
-            Some(team.ok_or_else(|| unknown("teamName", name))?)
-        }
-        None => None,
-    };
-    let by_id = match &choice.id {
-        Some(id) => {
-            let team = match id.parse::<TeamId>() {
-                Ok(parsed) => state.store.team(parsed).await?,
-                Err(_) => None,
-            };
-            Some(team.ok_or_else(|| unknown("teamId", id))?)
-        }
-        None => None,
-    };
-    match (by_name, by_id) {
-        (Some(name), Some(id)) if name.id != id.id => Err(ApiError::invalid_field(
-            "teamId",
-            "names another team than teamName; send one of the two",
-        )),
-        (Some(team), _) => Ok(Some(("teamName", team))),
-        (None, Some(team)) => Ok(Some(("teamId", team))),
-        (None, None) => Ok(None),
-    }
-}
-
 fn no_team() -> ApiError {
     ApiError::refused(
         Code::NoTeam,
@@ -115,13 +86,5 @@ fn several<'a>(teams: impl Iterator<Item = &'a Team>) -> ApiError {
         Code::TeamRequired,
         "teamName",
         format!("you belong to several teams; name one of them: {}", names.join(", ")),
-    )
-}
-
-fn unknown(field: &str, name: &str) -> ApiError {
-    ApiError::refused_field(
-        Code::UnknownTeam,
-        field,
-        format!("there is no team {name}; name one of yours"),
     )
 }

@@ -7,6 +7,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::{HeaderMap, Method, Request, StatusCode, header};
 use chancery_shared::id::{RowId, TeamId, UserId};
+use chancery_shared::wire::policy::Policy;
 use http_body_util::BodyExt as _;
 use serde_json::Value;
 use time::OffsetDateTime;
@@ -127,7 +128,7 @@ pub(crate) async fn api_on(store: TestStore, change: impl FnOnce(&mut Config)) -
 /// A service that can issue: with the CAs, the profile and the issuer of the first start.
 pub(crate) async fn api_with_issuer() -> Api {
     let api = api().await;
-    crate::first_start::run(&api.state, "test").await.unwrap();
+    crate::first_start::run_once(&api.state).await.unwrap();
     api
 }
 
@@ -206,6 +207,13 @@ impl Api {
     /// Whoever has this token.
     pub(crate) fn with_token(&self, token: Option<String>) -> Persona {
         Persona { router: app::router(&self.state), token }
+    }
+
+    /// Sets the operator's ceiling, and waits until the service has seen it.
+    pub(crate) async fn allow(&self, ceiling: Policy) {
+        self.fake.signer().ceiling = ceiling.clone();
+        let is_seen = |state: &SignerState| state.ceiling() == Some(&ceiling);
+        self.state.signer.watch_state().wait_for(is_seen).await.unwrap();
     }
 
     pub(crate) fn member_id(&self) -> UserId {

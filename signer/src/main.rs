@@ -83,9 +83,11 @@ async fn serve(config: Config, sandbox: Vec<String>) -> anyhow::Result<ExitCode>
         .with_context(|| format!("{} can't be opened", run.join("operator.sock").display()))?;
 
     let start = move || startup::start(config, clock, sandbox);
-    let (signer, recovered) = tokio::task::spawn_blocking(start).await??;
+    let (signer, mut beginning) = tokio::task::spawn_blocking(start).await??;
+    // Those who connected meanwhile wait; after this they hear the truth about the journal.
+    beginning.journal(&signer).await;
     let (stop, stopping) = watch::channel(false);
-    let chores = tokio::spawn(startup::chores(Arc::clone(&signer), recovered, stopping.clone()));
+    let chores = tokio::spawn(startup::chores(Arc::clone(&signer), beginning, stopping.clone()));
     let api = socket::serve(api_socket, api, ApiService(Arc::clone(&signer)), stopping.clone());
     let operator =
         socket::serve(operator_socket, operator, OperatorService(Arc::clone(&signer)), stopping);

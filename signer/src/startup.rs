@@ -57,7 +57,7 @@ pub fn start(
     config: Config,
     clock: Arc<dyn Clock>,
     sandbox: Vec<String>,
-) -> Result<(Arc<Signer>, Recovered), StartError> {
+) -> Result<(Arc<Signer>, Beginning), StartError> {
     let folder = config.state_folder();
     let journal_folder = config.journal_folder();
     std::fs::create_dir_all(&journal_folder)?;
@@ -103,15 +103,19 @@ pub fn start(
         started_at,
         sandbox,
     };
-    Ok((Arc::new(signer), recovered))
+    Ok((Arc::new(signer), Beginning { recovered, tear: false, started: false }))
 }
 
 /// What the signer does without being asked: journals its start as soon as the journal can be
 /// written, closes what a crash left open, cleans up pending keys, finishes destructions, has the
 /// keyring's file follow, watches the clock.
-pub async fn chores(signer: Arc<Signer>, recovered: Recovered, mut stop: watch::Receiver<bool>) {
+pub async fn chores(
+    signer: Arc<Signer>,
+    mut beginning: Beginning,
+    mut stop: watch::Receiver<bool>,
+) {
     let mut swept: Vec<&str> = Vec::new();
-    let (mut steps, mut is_right) = (StartSteps::default(), true);
+    let mut is_right = true;
     while !*stop.borrow() {
         signer.keyring.save().await;
         is_right = signer.clock_guard.watch(signer.clock.as_ref(), is_right);
@@ -133,10 +137,7 @@ pub async fn chores(signer: Arc<Signer>, recovered: Recovered, mut stop: watch::
                 finish_destructions(&signer, name).await;
             }
         } else {
-            match journal_start(&signer, &recovered, &mut steps).await {
-                Ok(()) => signer.is_started.store(true, Ordering::Release),
-                Err(error) => tracing::error!(%error, "the start can't be journaled yet"),
-            }
+            beginning.journal(&signer).await;
         }
         let stopping = stop.wait_for(|stop| *stop);
         let _ = tokio::time::timeout(CHORES, stopping).await;
@@ -153,41 +154,52 @@ async fn tell_omitted(signer: &Signer, omitted: Option<u64>) {
     }
 }
 
-/// What of the start is in the journal already, where the disk was full in between.
-#[derive(Debug, Default)]
-struct StartSteps {
+/// What the journal is to say of the start, and what of it is there already, where the disk was
+/// full in between.
+#[derive(Debug)]
+pub struct Beginning {
+    recovered: Recovered,
     tear: bool,
     started: bool,
 }
 
-async fn journal_start(
-    signer: &Signer,
-    recovered: &Recovered,
-    steps: &mut StartSteps,
-) -> Result<(), JournalError> {
-    if recovered.torn_bytes > 0 && !steps.tear {
-        tracing::warn!(bytes = recovered.torn_bytes, "a torn record at the journal's end was cut");
-        signer.journal.append(Event::TornTailCut { bytes: recovered.torn_bytes }).await?;
-        steps.tear = true;
-    }
-    let started = Event::Started {
-        signer_id: signer.journal.signer_id(),
-        boot_id: signer.boot_id.clone(),
-        version: env!("CARGO_PKG_VERSION").into(),
-    };
-    if !steps.started {
-        signer.journal.append(started).await?;
-        steps.started = true;
-    }
-    for intent in &recovered.open_intents {
-        let reason = "the signer stopped before it was signed".to_owned();
-        match signer.journal.append(Event::Abandoned { intent: *intent, reason }).await {
-            // Closed by an earlier try.
-            Ok(_) | Err(JournalError::NotOpen { .. }) => {}
-            Err(error) => return Err(error),
+impl Beginning {
+    /// Journals the start; until that is done nothing is signed. Tried once before the first
+    /// request, so that a signer on a sound disk never says that its journal can't be written.
+    pub async fn journal(&mut self, signer: &Signer) {
+        match self.append(signer).await {
+            Ok(()) => signer.is_started.store(true, Ordering::Release),
+            Err(error) => tracing::error!(%error, "the start can't be journaled yet"),
         }
     }
-    Ok(())
+
+    async fn append(&mut self, signer: &Signer) -> Result<(), JournalError> {
+        let recovered = &self.recovered;
+        if recovered.torn_bytes > 0 && !self.tear {
+            let bytes = recovered.torn_bytes;
+            tracing::warn!(bytes, "a torn record at the journal's end was cut");
+            signer.journal.append(Event::TornTailCut { bytes }).await?;
+            self.tear = true;
+        }
+        if !self.started {
+            let started = Event::Started {
+                signer_id: signer.journal.signer_id(),
+                boot_id: signer.boot_id.clone(),
+                version: env!("CARGO_PKG_VERSION").into(),
+            };
+            signer.journal.append(started).await?;
+            self.started = true;
+        }
+        for intent in &recovered.open_intents {
+            let reason = "the signer stopped before it was signed".to_owned();
+            match signer.journal.append(Event::Abandoned { intent: *intent, reason }).await {
+                // Closed by an earlier try.
+                Ok(_) | Err(JournalError::NotOpen { .. }) => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(())
+    }
 }
 
 async fn sweep(signer: &Signer, name: &str, token: &Token) -> bool {

@@ -42,7 +42,9 @@ fn certificates_that_an_older_database_lacks_are_recovered_from_the_journal() ->
     assert_eq!(record["extraEmails"], serde_json::json!(["one@example.test"]));
     let events = record["history"].as_array().into_iter().flatten();
     let events: Vec<_> = events.filter_map(|entry| entry["event"].as_str()).collect();
-    assert!(events.contains(&"recovered"), "{events:?}");
+    assert_eq!(events, ["created", "recovered"]);
+    let said = record["history"][0]["details"].as_str().unwrap_or_default();
+    assert_eq!(said, "User owner created the certificate; a CSR was provided");
     assert!(record["csrId"].is_string(), "{:?}", record["csrId"]);
     assert_eq!(record["hasKeyData"], Value::Bool(false));
     Ok(())

@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use chancery_shared::bytes::Fixed;
 use chancery_shared::wire::algorithm::{KeyAlgorithm, SignatureAlgorithm};
@@ -12,6 +13,7 @@ use chancery_shared::wire::v1::{
 };
 use chancery_shared::wire::{Context, JournalHead, Outcome, RefusalCode};
 use chancery_tests::peer::Peer;
+use chancery_tests::program::Program;
 use chancery_tests::signer_home::SignerHome;
 
 /// Length and checksum before each entry.
@@ -236,6 +238,23 @@ fn a_ca_certificate_that_was_signed_and_not_installed_is_installed_at_the_next_s
     assert_eq!(installed, 1, "it is installed once");
     home.start()?;
     home.wait_for("the installation", is_certified)?;
+    Ok(())
+}
+
+#[test]
+fn the_first_greeting_after_a_start_tells_of_no_trouble_with_the_journal() -> anyhow::Result<()> {
+    let (home, before) = with_a_ca()?;
+
+    let signer = Program::start("the signer", home.signer())?;
+    let first = signer.output().wait_for("a greeting", Duration::from_secs(40), |_| {
+        Peer::connect(&home.socket()).ok().map(|(_, greeting)| greeting)
+    })?;
+
+    assert_eq!(first.halted, None);
+    assert!(
+        first.journal_head.is_some_and(|head| head.seq > before.seq),
+        "the start is in the journal"
+    );
     Ok(())
 }
 

@@ -9,6 +9,7 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::asn1::{self, Tlv};
+use crate::echo::cut;
 use crate::name;
 
 /// A policy, or one qualifier of it.
@@ -25,8 +26,9 @@ pub enum CertificatePolicy {
 /// The text is no policy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{0:?} is no certificate policy; write <oid>, CPS|<oid>|<uri> or User Notice|<oid>|<text of \
-     at most 200 characters>"
+    "{:?} is no certificate policy; write <oid>, CPS|<oid>|<uri> or User Notice|<oid>|<text of \
+     at most 200 characters>",
+    cut(.0)
 )]
 pub struct NotAPolicy(String);
 

@@ -7,7 +7,8 @@ use der::asn1::ObjectIdentifier;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::key_usage::fold;
+use super::key_usage::{KeyUsage, fold};
+use crate::echo::cut;
 
 /// A KeyPurposeId (RFC 5280, section 4.2.1.12).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -15,7 +16,7 @@ pub struct ExtendedKeyUsage(pub ObjectIdentifier);
 
 /// The text names no extended key usage.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no extended key usage; write a name such as Server Authentication, or an OID")]
+#[error("{:?} is no extended key usage; write a name such as Server Authentication, or an OID", cut(.0))]
 pub struct NotAnExtendedKeyUsage(String);
 
 /// Object identifier, name that people see, name of the standard.
@@ -43,12 +44,34 @@ impl ExtendedKeyUsage {
     pub const SERVER_AUTH: Self = Self(ObjectIdentifier::new_unwrap("1.3.6.1.5.5.7.3.1"));
     /// id-kp-clientAuth.
     pub const CLIENT_AUTH: Self = Self(ObjectIdentifier::new_unwrap("1.3.6.1.5.5.7.3.2"));
+    /// id-kp-codeSigning.
+    pub const CODE_SIGNING: Self = Self(ObjectIdentifier::new_unwrap("1.3.6.1.5.5.7.3.3"));
+    /// id-kp-emailProtection.
+    pub const EMAIL_PROTECTION: Self = Self(ObjectIdentifier::new_unwrap("1.3.6.1.5.5.7.3.4"));
     /// id-kp-timeStamping.
     pub const TIME_STAMPING: Self = Self(ObjectIdentifier::new_unwrap("1.3.6.1.5.5.7.3.8"));
     /// id-kp-OCSPSigning.
     pub const OCSP_SIGNING: Self = Self(ObjectIdentifier::new_unwrap("1.3.6.1.5.5.7.3.9"));
     /// anyExtendedKeyUsage.
     pub const ANY: Self = Self(ObjectIdentifier::new_unwrap("2.5.29.37.0"));
+}
+
+impl ExtendedKeyUsage {
+    /// The key usages of which one must be there (RFC 5280, section 4.2.1.12); `None` where any
+    /// will do.
+    pub fn served_by(self) -> Option<&'static [KeyUsage]> {
+        use KeyUsage::{DigitalSignature, KeyAgreement, KeyEncipherment, NonRepudiation};
+        match self {
+            Self::SERVER_AUTH => Some(&[DigitalSignature, KeyEncipherment, KeyAgreement]),
+            Self::CLIENT_AUTH => Some(&[DigitalSignature, KeyAgreement]),
+            Self::CODE_SIGNING => Some(&[DigitalSignature]),
+            Self::EMAIL_PROTECTION => {
+                Some(&[DigitalSignature, NonRepudiation, KeyEncipherment, KeyAgreement])
+            }
+            Self::TIME_STAMPING => Some(&[DigitalSignature, NonRepudiation]),
+            _ => None,
+        }
+    }
 }
 
 impl fmt::Display for ExtendedKeyUsage {

@@ -6,6 +6,8 @@ use std::str::FromStr;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+use crate::echo::cut;
+
 /// One bit of keyUsage, in the order of the standard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum KeyUsage {
@@ -31,7 +33,7 @@ pub enum KeyUsage {
 
 /// The text names no key usage.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no key usage; write one such as Digital Signature or Key Encipherment")]
+#[error("{:?} is no key usage; write one such as Digital Signature or Key Encipherment", cut(.0))]
 pub struct NotAKeyUsage(String);
 
 impl KeyUsage {

@@ -14,3 +14,4 @@ pub use certificate_policy::CertificatePolicy;
 pub use extended_key_usage::ExtendedKeyUsage;
 pub use facts::CertificateFacts;
 pub use key_usage::KeyUsage;
+pub use moment::is_over;

@@ -5,6 +5,12 @@ use time::{Date, Duration, Month, OffsetDateTime, Time};
 
 use crate::asn1::Tlv;
 
+/// Whether a life that ends with the second `not_after` is over at `now`: that second still belongs
+/// to it, to its end (RFC 5280, section 4.1.2.5).
+pub fn is_over(not_after: OffsetDateTime, now: OffsetDateTime) -> bool {
+    now - not_after >= Duration::SECOND
+}
+
 /// Reads UTCTime or GeneralizedTime: seconds may be missing, an offset may stand for `Z`, the
 /// year may lie before 1970.
 pub(super) fn read(tlv: &Tlv<'_>) -> der::Result<OffsetDateTime> {
@@ -56,4 +62,25 @@ fn number(text: &str, digits: usize) -> Option<(u16, &str)> {
     let (digits, rest) = text.split_at_checked(digits)?;
     let is_number = digits.bytes().all(|b| b.is_ascii_digit());
     is_number.then(|| digits.parse().ok()).flatten().map(|number| (number, rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use time::macros::datetime;
+
+    use super::*;
+
+    #[test]
+    fn the_second_of_not_after_belongs_to_the_life_to_its_end() {
+        let not_after = datetime!(2026-11-28 12:00:00 UTC);
+
+        for (now, over) in [
+            (datetime!(2026-11-28 11:59:59 UTC), false),
+            (datetime!(2026-11-28 12:00:00 UTC), false),
+            (datetime!(2026-11-28 12:00:00.999_999_999 UTC), false),
+            (datetime!(2026-11-28 12:00:01 UTC), true),
+        ] {
+            assert_eq!(is_over(not_after, now), over, "{now}");
+        }
+    }
 }

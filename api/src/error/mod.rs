@@ -67,8 +67,6 @@ pub struct Refused {
     pub fields: Vec<FieldError>,
     /// What stands in the way.
     pub dependants: Vec<Dependant>,
-    /// When to come back.
-    pub retry_after: Option<Duration>,
 }
 
 impl ApiError {
@@ -79,15 +77,19 @@ impl ApiError {
             message: message.into(),
             fields: Vec::new(),
             dependants: Vec::new(),
-            retry_after: None,
         }))
     }
 
     /// 400: these fields are wrong.
     pub fn invalid(fields: Vec<FieldError>) -> Self {
+        Self::refused_fields(Code::InvalidRequest, fields)
+    }
+
+    /// A refusal because of several fields.
+    pub fn refused_fields(code: Code, fields: Vec<FieldError>) -> Self {
         let sentences: Vec<_> =
             fields.iter().map(|field| format!("{}: {}", field.field, field.message)).collect();
-        Self::refused(Code::InvalidRequest, sentences.join("; ")).with_fields(fields)
+        Self::refused(code, sentences.join("; ")).with_fields(fields)
     }
 
     /// 400: this one field is wrong.
@@ -114,25 +116,9 @@ impl ApiError {
 
     /// The same, naming the fields at fault.
     #[must_use]
-    pub fn with_fields(self, fields: Vec<FieldError>) -> Self {
-        self.map(|refused| refused.fields = fields)
-    }
-
-    /// The same, naming what stands in the way.
-    #[must_use]
-    pub fn with_dependants(self, dependants: Vec<Dependant>) -> Self {
-        self.map(|refused| refused.dependants = dependants)
-    }
-
-    /// The same, saying when to come back.
-    #[must_use]
-    pub fn with_retry_after(self, wait: Duration) -> Self {
-        self.map(|refused| refused.retry_after = Some(wait))
-    }
-
-    fn map(mut self, change: impl FnOnce(&mut Refused)) -> Self {
+    pub fn with_fields(mut self, fields: Vec<FieldError>) -> Self {
         if let Self::Refused(refused) = &mut self {
-            change(refused);
+            refused.fields = fields;
         }
         self
     }
@@ -189,10 +175,13 @@ impl ApiError {
 
     fn retry_after(&self, status: StatusCode) -> Option<Duration> {
         let said = match self {
-            Self::Refused(refused) => refused.retry_after,
             Self::Signer(error) => signer::retry_after(error),
             Self::Password(_) => Some(Duration::from_secs(1)),
-            Self::Bearer(_) | Self::Store(_) | Self::NotRecorded { .. } | Self::Internal(_) => None,
+            Self::Refused(_)
+            | Self::Bearer(_)
+            | Self::Store(_)
+            | Self::NotRecorded { .. }
+            | Self::Internal(_) => None,
         };
         // What may have been issued must not be asked for again by a client that retries by itself.
         if matches!(self.code(), Code::OutcomeUnknown | Code::NotRecorded) {

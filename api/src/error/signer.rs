@@ -5,6 +5,7 @@ use std::time::Duration;
 use chancery_shared::wire::RefusalCode;
 
 use super::Code;
+use crate::echo::cut_to;
 use crate::signer_client::SignerError;
 
 /// No wildcard: a new refusal does not compile until someone decides what clients see.
@@ -49,12 +50,14 @@ pub(super) fn message(error: &SignerError) -> String {
              within minutes, so look before you ask again"
                 .to_owned()
         }
-        (SignerError::Refused(refusal), Code::PolicyViolation) => match &refusal.rule {
-            Some(rule) => {
-                format!("the signer's policy forbids it ({rule}): {}", refusal.detail)
+        (SignerError::Refused(refusal), Code::PolicyViolation) => {
+            // It may repeat a name of the request, however long.
+            let detail = cut_to(&refusal.detail, 500);
+            match &refusal.rule {
+                Some(rule) => format!("the signer's policy forbids it ({rule}): {detail}"),
+                None => format!("the signer's policy forbids it: {detail}"),
             }
-            None => format!("the signer's policy forbids it: {}", refusal.detail),
-        },
+        }
         // The signer's own words may name its files; they are for its operator.
         (_, Code::TokenUnavailable) => {
             "the token is away or being opened again; signing goes on by itself when it is back"

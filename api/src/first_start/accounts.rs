@@ -6,15 +6,13 @@ use std::path::PathBuf;
 
 use zeroize::Zeroizing;
 
+use super::owner::{ADMINISTRATOR, TEAM};
 use super::remember;
 use crate::app::AppState;
 use crate::auth::password::{Password, PasswordError};
 use crate::store::StoreError;
 use crate::store::account::{Account, Group};
 use crate::store::team::Team;
-
-/// The fact that teams and first administrator were made.
-const FACT: &str = "first-start-accounts";
 
 /// Names the first administrator's password where no file does.
 const VARIABLE: &str = "CHANCERY_ADMIN_PASSWORD";
@@ -60,7 +58,7 @@ pub enum FirstAdministratorError {
 ///
 /// Says what is missing; nothing was made.
 pub async fn make_accounts(state: &AppState) -> Result<(), FirstAdministratorError> {
-    if state.store.fact(FACT).await?.is_some() {
+    if state.store.fact(ADMINISTRATOR).await?.is_some() {
         return Ok(());
     }
     let password = password(state)?;
@@ -104,7 +102,8 @@ pub async fn make_accounts(state: &AppState) -> Result<(), FirstAdministratorErr
         write.insert_team(&default).await?;
         write.insert_account(&admin).await?;
         write.add_member(administrators.id, admin.id).await?;
-        write.set_fact(FACT, &admin.id.to_string()).await?;
+        write.set_fact(ADMINISTRATOR, &admin.id.to_string()).await?;
+        write.set_fact(TEAM, &administrators.id.to_string()).await?;
         write.commit().await
     };
     match made.await {
@@ -112,8 +111,11 @@ pub async fn make_accounts(state: &AppState) -> Result<(), FirstAdministratorErr
             tracing::info!("made the teams Administrators and Default and the user admin");
             Ok(())
         }
-        // Another process on the same database was faster.
-        Err(StoreError::Taken { .. }) => Ok(remember(state, FACT, "another process").await?),
+        // Another process on the same database was faster, and has said who it is.
+        Err(StoreError::Taken { .. }) if state.store.fact(ADMINISTRATOR).await?.is_some() => Ok(()),
+        Err(StoreError::Taken { .. }) => {
+            Ok(remember(state, ADMINISTRATOR, "made by other means").await?)
+        }
         Err(error) => Err(error.into()),
     }
 }

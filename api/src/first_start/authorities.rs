@@ -3,10 +3,10 @@
 use std::io::{self, Write as _};
 use std::path::Path;
 
-use chancery_shared::id::Id;
 use chancery_shared::wire::algorithm::{KeyAlgorithm, SignatureAlgorithm};
 
-use super::remember;
+use super::owner::{id_in, owner};
+use super::{hold, remember};
 use crate::app::AppState;
 use crate::error::{ApiError, Code};
 use crate::inventory::cert_issuer::{self, NewCertIssuer};
@@ -14,10 +14,10 @@ use crate::inventory::key_store::{self, NewKeyStore};
 use crate::inventory::local_ca::{self, LocalCaDefinition, Maker, NewLocalCa};
 use crate::inventory::profile;
 use crate::inventory::profile_definition::ProfileDefinition;
+use crate::lease::Lease;
 use crate::name::dn_text;
 use crate::packaging::pem;
 use crate::signer_client::SignerError;
-use crate::store::account::{Account, Group};
 use crate::store::key_store::KeyStore;
 use crate::store::local_ca::{LocalCa, LocalCaStatus};
 
@@ -36,13 +36,15 @@ const KEY_STORE: &str = "first-start-key-store";
 const ROOT: &str = "first-start-root-ca";
 
 /// Makes what is missing, in the order in which one stands on the other.
-pub(super) async fn make(state: &AppState) -> Result<(), ApiError> {
+pub(super) async fn make(state: &AppState, lease: &Lease<'_>) -> Result<(), ApiError> {
+    hold(lease).await?;
     let maker = maker(state).await?;
 
     // 1. The Key Store, on the first token that the signer offers.
     let key_store = first_key_store(state).await?;
 
     // 2. The root, and 3. the CA below it that issues.
+    hold(lease).await?;
     let key_store = &key_store;
     let root = FirstCa {
         fact: ROOT,
@@ -52,6 +54,7 @@ pub(super) async fn make(state: &AppState) -> Result<(), ApiError> {
         parent: None,
     };
     let root = ca(state, &maker, root).await?;
+    hold(lease).await?;
     let issuing = FirstCa {
         fact: "first-start-issuing-ca",
         name: "Chancery Issuing CA",
@@ -62,6 +65,7 @@ pub(super) async fn make(state: &AppState) -> Result<(), ApiError> {
     let issuing = ca(state, &maker, issuing).await?;
 
     // 4. The profile, and 5. the issuer that joins it with the CA.
+    hold(lease).await?;
     let name = "TLS Server and Client";
     let profile = if let Some(profile) = state.store.profile_named(name).await? {
         profile
@@ -90,7 +94,7 @@ pub(super) async fn write_root(state: &AppState) -> Result<(), ApiError> {
     if path.exists() {
         return Ok(());
     }
-    let Some(id) = found(state, ROOT).await? else { return Ok(()) };
+    let Some(id) = id_in(state, ROOT).await? else { return Ok(()) };
     let Some(ca) = state.store.local_ca(id).await? else { return Ok(()) };
     let Some(certificate_id) = ca.certificate_id else { return Ok(()) };
     let Some(stored) = state.store.certificate(certificate_id).await? else { return Ok(()) };
@@ -114,7 +118,7 @@ fn publish(path: &Path, text: &str) -> io::Result<()> {
 }
 
 async fn first_key_store(state: &AppState) -> Result<KeyStore, ApiError> {
-    if let Some(id) = found(state, KEY_STORE).await? {
+    if let Some(id) = id_in(state, KEY_STORE).await? {
         return state.store.key_store(id).await?.ok_or_else(|| gone("Key Store"));
     }
     let new = NewKeyStore { name: "Local Token".into(), token: first_token(state)? };
@@ -138,7 +142,7 @@ struct FirstCa<'a> {
 
 async fn ca(state: &AppState, maker: &Maker, first: FirstCa<'_>) -> Result<LocalCa, ApiError> {
     let (fact, name) = (first.fact, first.name);
-    let ca = if let Some(id) = found(state, fact).await? {
+    let ca = if let Some(id) = id_in(state, fact).await? {
         state.store.local_ca(id).await?.ok_or_else(|| gone("Local CA"))?
     } else if let Some(made) = state.store.live_local_ca_named(name).await? {
         made
@@ -188,23 +192,10 @@ fn first_token(state: &AppState) -> Result<String, ApiError> {
     token.ok_or_else(|| SignerError::Unreachable.into())
 }
 
-/// The administrator of the first start, whose certificates its CAs' are.
-pub(crate) async fn maker(state: &AppState) -> Result<Maker, ApiError> {
-    let admin = state.store.account_named("admin").await?;
-    let admin = if let Some(admin) = admin {
-        admin
-    } else {
-        // Renamed or gone meanwhile: whoever administers now.
-        let accounts = state.store.accounts().await?;
-        let administrates = |account: &Account| account.group == Group::Administrators;
-        accounts.into_iter().find(administrates).ok_or_else(|| gone("administrator"))?
-    };
+async fn maker(state: &AppState) -> Result<Maker, ApiError> {
+    let owner = owner(state).await?.ok_or_else(|| gone("administrator"))?;
     let request_id = format!("first-start-{}", state.new_id::<chancery_shared::id::kind::Row>());
-    Ok(Maker { user_id: admin.id, username: admin.username, request_id })
-}
-
-async fn found<Kind>(state: &AppState, fact: &str) -> Result<Option<Id<Kind>>, ApiError> {
-    Ok(state.store.fact(fact).await?.and_then(|id| id.parse().ok()))
+    Ok(Maker { user_id: owner.user_id, username: owner.username, request_id })
 }
 
 fn gone(kind: &str) -> ApiError {

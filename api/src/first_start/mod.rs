@@ -5,6 +5,7 @@
 
 mod accounts;
 mod authorities;
+mod owner;
 #[cfg(test)]
 mod tests;
 
@@ -14,21 +15,20 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 pub use accounts::{FirstAdministratorError, make_accounts};
-pub(crate) use authorities::maker as administrator;
+pub(crate) use owner::{administrators, owner};
 
 use crate::app::AppState;
 use crate::error::{ApiError, Code};
+use crate::lease::{Job, Lease};
 use crate::readiness::NotReady;
 use crate::store::StoreError;
 
 /// The fact that all of it is done.
 const DONE: &str = "first-start";
 
-/// The lease of the process that does it.
-const LEASE: &str = "first-start";
-
-/// How long the lease holds without being taken again.
-const LEASE_FOR: Duration = Duration::from_mins(2);
+/// One process at a time does it. Its lease is prolonged before each step, and a step is over sooner:
+/// the longest makes a CA, which has two minutes.
+const JOB: Job = Job { name: "first-start", holds_for: time::Duration::minutes(3) };
 
 /// First and longest pause between two tries.
 const BACK_OFF: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(5));
@@ -54,15 +54,15 @@ impl FirstStart {
             }
         });
         let task = tokio::spawn(async move {
-            let holder = state.new_id::<chancery_shared::id::kind::Row>().to_string();
+            let lease = Lease::new(&state, JOB);
             let mut pause = BACK_OFF.0;
-            while let Err(error) = run(&state, &holder).await {
+            loop {
+                let tried = run(&state, &lease).await;
+                // Another process, or this one after a restart, need not wait for its end.
+                lease.give_back().await;
+                let Err(error) = tried else { break };
                 let error = crate::log::Chain(&error).to_string();
                 tracing::warn!(error, "the first start goes on in a moment");
-                // Another process, or this one after a restart, need not wait for its end.
-                if let Err(error) = give_back(&state, &holder).await {
-                    tracing::warn!(%error, "the first start's lease ends by itself");
-                }
                 tokio::time::sleep(pause).await;
                 pause = (pause * 2).min(BACK_OFF.1);
             }
@@ -83,29 +83,35 @@ impl FirstStart {
     }
 }
 
-/// One try. What is done already is passed over.
+/// One try, under a lease that the caller gives back. What is done already is passed over.
 ///
 /// # Errors
 ///
 /// The signer or the database is not there, or another process is at it.
-pub async fn run(state: &AppState, holder: &str) -> Result<(), ApiError> {
+async fn run(state: &AppState, lease: &Lease<'_>) -> Result<(), ApiError> {
     if state.store.fact(DONE).await?.is_none() {
-        let now = state.clock.now();
-        if !state.store.take_lease(LEASE, holder, now, now + LEASE_FOR).await? {
-            let message = "another process makes what the first start makes";
-            return Err(ApiError::refused(Code::SignerUnavailable, message));
-        }
-        authorities::make(state).await?;
+        authorities::make(state, lease).await?;
         remember(state, DONE, "done").await?;
-        give_back(state, holder).await?;
     }
     authorities::write_root(state).await
 }
 
-async fn give_back(state: &AppState, holder: &str) -> Result<(), StoreError> {
-    let mut write = state.store.begin().await?;
-    write.give_lease_back(LEASE, holder).await?;
-    write.commit().await
+/// One try of a process that nothing disturbs.
+#[cfg(test)]
+pub(crate) async fn run_once(state: &AppState) -> Result<(), ApiError> {
+    let lease = Lease::new(state, JOB);
+    let tried = run(state, &lease).await;
+    lease.give_back().await;
+    tried
+}
+
+/// Takes or prolongs the lease: whoever has lost it leaves the next step to whoever has it.
+async fn hold(lease: &Lease<'_>) -> Result<(), ApiError> {
+    if lease.renew().await? {
+        return Ok(());
+    }
+    let message = "another process makes what the first start makes";
+    Err(ApiError::refused(Code::SignerUnavailable, message))
 }
 
 async fn remember(state: &AppState, fact: &str, value: &str) -> Result<(), StoreError> {

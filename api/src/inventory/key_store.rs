@@ -1,7 +1,9 @@
 //! Key Stores: a token of the signer under a name of the administrator's choice.
 
 use crate::app::AppState;
+use crate::echo::cut;
 use crate::error::{ApiError, Code};
+use crate::reference::name_taken;
 use crate::signer_client::{SignerError, SignerState};
 use crate::store::key_store::KeyStore;
 
@@ -23,7 +25,7 @@ pub struct NewKeyStore {
 pub async fn create(state: &AppState, by: &str, new: NewKeyStore) -> Result<KeyStore, ApiError> {
     check_offered(&state.signer.state(), &new.token)?;
     if state.store.live_key_store_named(&new.name).await?.is_some() {
-        return Err(super::name_taken("name", "Key Store", &new.name));
+        return Err(name_taken::<KeyStore>("name", &new.name));
     }
     let key_store = KeyStore {
         id: state.new_id(),
@@ -40,23 +42,6 @@ pub async fn create(state: &AppState, by: &str, new: NewKeyStore) -> Result<KeyS
     Ok(key_store)
 }
 
-/// A live Key Store by id or name; `field` is what the answer names where there is none.
-///
-/// # Errors
-///
-/// [`Code::UnknownReference`].
-pub async fn find(state: &AppState, field: &str, named: &str) -> Result<KeyStore, ApiError> {
-    let by_id = match named.parse() {
-        Ok(id) => state.store.key_store(id).await?.filter(|found| found.deleted_at.is_none()),
-        Err(_) => None,
-    };
-    let found = match by_id {
-        Some(found) => Some(found),
-        None => state.store.live_key_store_named(named).await?,
-    };
-    found.ok_or_else(|| super::unknown_reference(field, "Key Store", named))
-}
-
 /// A token that can't be used just now is on offer all the same.
 fn check_offered(signer: &SignerState, token: &str) -> Result<(), ApiError> {
     if !signer.is_reachable() {
@@ -66,6 +51,7 @@ fn check_offered(signer: &SignerState, token: &str) -> Result<(), ApiError> {
         return Ok(());
     }
     let names: Vec<_> = signer.tokens().iter().map(|token| token.name.as_str()).collect();
-    let message = format!("the signer offers no token {token}; it offers {}", names.join(", "));
+    let (token, names) = (cut(token), names.join(", "));
+    let message = format!("the signer offers no token {token}; it offers {names}");
     Err(ApiError::refused_field(Code::UnknownToken, "token", message))
 }

@@ -1,27 +1,31 @@
 //! Profiles, as an administrator makes them.
 
+use super::local_ca::LocalCaDefinition;
 use super::profile_definition::ProfileDefinition;
 use crate::app::AppState;
-use crate::error::ApiError;
+use crate::error::{ApiError, Code};
+use crate::reference::name_taken;
 use crate::store::profile::Profile;
 
 /// Makes a profile. `by` is the user who does.
 ///
 /// # Errors
 ///
-/// [`crate::error::Code::InvalidRequest`] naming the field that makes no certificate,
-/// [`crate::error::Code::NameTaken`]; nothing is stored then.
+/// [`Code::InvalidRequest`] naming the field that makes no certificate, [`Code::PolicyViolation`]
+/// naming the one that no key may sign, [`Code::NameTaken`]; nothing is stored then.
 pub async fn create(
     state: &AppState,
     by: &str,
     name: String,
     definition: ProfileDefinition,
 ) -> Result<Profile, ApiError> {
+    let definition = definition.without_duplicates();
     definition
         .check()
         .map_err(|problem| ApiError::invalid_field(problem.field(), problem.to_string()))?;
+    check_signable(state, &definition).await?;
     if state.store.profile_named(&name).await?.is_some() {
-        return Err(super::name_taken("name", "profile", &name));
+        return Err(name_taken::<Profile>("name", &name));
     }
     let profile = Profile {
         id: state.new_id(),
@@ -37,19 +41,23 @@ pub async fn create(
     Ok(profile)
 }
 
-/// A profile by id or name; `field` is what the answer names where there is none.
-///
-/// # Errors
-///
-/// [`crate::error::Code::UnknownReference`].
-pub async fn find(state: &AppState, field: &str, named: &str) -> Result<Profile, ApiError> {
-    let by_id = match named.parse() {
-        Ok(id) => state.store.profile(id).await?,
-        Err(_) => None,
+/// What no key may sign must not be found out by those who ask for certificates. Where the signer
+/// was never reached, the Certificate Issuer is where it is said.
+async fn check_signable(state: &AppState, definition: &ProfileDefinition) -> Result<(), ApiError> {
+    let signer = state.signer.state();
+    let Some(field) = signer.ceiling().and_then(|ceiling| definition.beyond(ceiling)) else {
+        return Ok(());
     };
-    let found = match by_id {
-        Some(found) => Some(found),
-        None => state.store.profile_named(named).await?,
-    };
-    found.ok_or_else(|| super::unknown_reference(field, "profile", named))
+    // A key may have been made when the operator allowed more.
+    for ca in state.store.local_cas().await? {
+        let policy = LocalCaDefinition::of(&ca)?.policy;
+        if policy.is_some_and(|policy| definition.beyond(&policy).is_none()) {
+            return Ok(());
+        }
+    }
+    let message = format!(
+        "the profile goes beyond what the signer's operator lets any key sign, by its {field}; \
+         narrow it, or ask the operator to allow more"
+    );
+    Err(ApiError::refused_field(Code::PolicyViolation, field, message))
 }

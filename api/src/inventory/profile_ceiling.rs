@@ -2,7 +2,9 @@
 
 use chancery_shared::wire::policy::Policy;
 
+use super::profile_check::TLS_FEATURE;
 use super::profile_definition::{MINUTES_A_DAY, ProfileDefinition};
+use crate::issuance::extensions::OCSP_NO_CHECK;
 use crate::name::dns_name;
 
 impl ProfileDefinition {
@@ -21,10 +23,11 @@ impl ProfileDefinition {
         let names_fit =
             self.allowed_san_types.iter().all(|kind| policy.san_types.contains(&kind.san_type()));
         let keys_fit = self.allowed_key_algorithms.iter().all(|key| policy.allows_key(key.0));
+        let named = |oid: &String| policy.other_extensions.contains(oid);
         let extensions_fit = self
             .custom_extensions
             .iter()
-            .all(|extension| policy.other_extensions.contains(&extension.oid));
+            .all(|extension| extension.oid == TLS_FEATURE || named(&extension.oid));
         [
             ("lifetimeInMinutes", u64::from(self.lifetime_in_minutes) <= longest),
             ("backdateMinutes", self.backdate_minutes <= policy.backdate_minutes),
@@ -34,6 +37,7 @@ impl ProfileDefinition {
             ("allowedKeyAlgorithms", keys_fit),
             ("subjectRules", domains_fit),
             ("customExtensions", extensions_fit),
+            ("ocspNoCheck", !self.ocsp_no_check || named(&OCSP_NO_CHECK.to_string())),
         ]
         .into_iter()
         .find_map(|(field, fits)| (!fits).then_some(field))

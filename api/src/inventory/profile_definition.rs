@@ -2,15 +2,13 @@
 //!
 //! Stored as JSON: a change of a field is a migration.
 
-use der::asn1::ObjectIdentifier;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::keep_first;
 use super::profile_values::{AllowedKeyAlgorithm, AllowedSanType, CustomExtension};
 use super::subject_rules::SubjectRules;
-use crate::asn1::Tlv;
 use crate::certificate::{CertificatePolicy, ExtendedKeyUsage, KeyUsage};
-use crate::name::dns_name;
 
 /// What one kind of certificate contains.
 #[derive(Clone, Debug, Deserialize, Serialize, PartialEq, Eq, ToSchema)]
@@ -63,52 +61,8 @@ pub struct ProfileDefinition {
     pub backdate_minutes: u32,
 }
 
-/// What is wrong with a profile.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ProfileProblem {
-    /// A life of nothing, or one that is over before it begins.
-    #[error("lifetimeInMinutes must be more than backdateMinutes and at most 100 years")]
-    Lifetime,
-    /// No usage, or one that is a CA's.
-    #[error("keyUsages must name at least one usage; Certificate Sign and CRL Sign are for CAs")]
-    KeyUsages,
-    /// No purpose, which would mean every one, or anyExtendedKeyUsage, which says so.
-    #[error("enhancedKeyUsages must name at least one usage, and not Any Extended Key Usage")]
-    EnhancedKeyUsages,
-    /// A list that lets nothing pass.
-    #[error("allowedKeyAlgorithms must name at least one")]
-    KeyAlgorithms,
-    /// Not a domain.
-    #[error("subjectRules.allowedDomains: {0:?} is no domain; write it as example.org")]
-    Domain(String),
-    /// One extension twice, one that the service makes itself, or no DER.
-    #[error("customExtensions: {0:?} is not an extension of its own with one DER value in base64")]
-    CustomExtension(String),
-    /// ocspNoCheck where it has no meaning.
-    #[error("ocspNoCheck is only for profiles with OCSP Signing")]
-    OcspNoCheck,
-}
-
-impl ProfileProblem {
-    /// The field at fault.
-    pub fn field(&self) -> &'static str {
-        match self {
-            Self::Lifetime => "lifetimeInMinutes",
-            Self::KeyUsages => "keyUsages",
-            Self::EnhancedKeyUsages => "enhancedKeyUsages",
-            Self::KeyAlgorithms => "allowedKeyAlgorithms",
-            Self::Domain(_) => "subjectRules",
-            Self::CustomExtension(_) => "customExtensions",
-            Self::OcspNoCheck => "ocspNoCheck",
-        }
-    }
-}
-
 /// Minutes of a day.
 pub(super) const MINUTES_A_DAY: u32 = 24 * 60;
-
-/// Extensions that the service makes itself: `2.5.29.*` of RFC 5280 and these.
-const OWN_EXTENSIONS: [&str; 2] = ["1.3.6.1.5.5.7.1.1", "1.3.6.1.5.5.7.48.1.5"];
 
 impl ProfileDefinition {
     /// `TLS Server and Client`, the profile of the first start.
@@ -130,54 +84,26 @@ impl ProfileDefinition {
         }
     }
 
-    /// Checks that certificates can be made by this profile.
-    ///
-    /// # Errors
-    ///
-    /// The first problem, by its field.
-    pub fn check(&self) -> Result<(), ProfileProblem> {
-        let hundred_years = 36_525 * MINUTES_A_DAY;
-        if self.lifetime_in_minutes <= self.backdate_minutes
-            || self.lifetime_in_minutes > hundred_years
-        {
-            return Err(ProfileProblem::Lifetime);
+    /// The same with each element of a list once: a certificate may name no usage twice.
+    #[must_use]
+    pub fn without_duplicates(mut self) -> Self {
+        let rules = &mut self.subject_rules;
+        for texts in [
+            &mut rules.allowed_domains,
+            &mut rules.allowed_organizations,
+            &mut rules.allowed_countries,
+        ] {
+            keep_first(texts);
         }
-        let of_a_ca = [KeyUsage::CertificateSign, KeyUsage::CrlSign];
-        if self.key_usages.is_empty() || self.key_usages.iter().any(|u| of_a_ca.contains(u)) {
-            return Err(ProfileProblem::KeyUsages);
-        }
-        if self.enhanced_key_usages.is_empty()
-            || self.enhanced_key_usages.contains(&ExtendedKeyUsage::ANY)
-        {
-            return Err(ProfileProblem::EnhancedKeyUsages);
-        }
-        if self.allowed_key_algorithms.is_empty() {
-            return Err(ProfileProblem::KeyAlgorithms);
-        }
-        let is_domain = |d: &&String| !d.starts_with('*') && dns_name::check(d).is_ok();
-        if let Some(domain) = self.subject_rules.allowed_domains.iter().find(|d| !is_domain(d)) {
-            return Err(ProfileProblem::Domain(domain.clone()));
-        }
-        self.check_custom_extensions()?;
-        if self.ocsp_no_check && !self.enhanced_key_usages.contains(&ExtendedKeyUsage::OCSP_SIGNING)
-        {
-            return Err(ProfileProblem::OcspNoCheck);
-        }
-        Ok(())
-    }
-
-    fn check_custom_extensions(&self) -> Result<(), ProfileProblem> {
-        for (i, extension) in self.custom_extensions.iter().enumerate() {
-            let oid = &extension.oid;
-            let twice = self.custom_extensions.iter().take(i).any(|other| other.oid == *oid);
-            let own = OWN_EXTENSIONS.contains(&oid.as_str()) || oid.starts_with("2.5.29.");
-            let sound =
-                ObjectIdentifier::new(oid).is_ok() && Tlv::read(extension.value.as_slice()).is_ok();
-            if twice || own || !sound {
-                return Err(ProfileProblem::CustomExtension(oid.clone()));
-            }
-        }
-        Ok(())
+        keep_first(&mut rules.required);
+        keep_first(&mut rules.allowed);
+        keep_first(&mut self.key_usages);
+        keep_first(&mut self.enhanced_key_usages);
+        keep_first(&mut self.allowed_san_types);
+        keep_first(&mut self.allowed_key_algorithms);
+        keep_first(&mut self.policies);
+        keep_first(&mut self.custom_extensions);
+        self
     }
 }
 

@@ -5,8 +5,10 @@ use std::net::IpAddr;
 use super::profile_definition::ProfileDefinition;
 use super::profile_values::{AllowedKeyAlgorithm, AllowedSanType};
 use super::subject_rules::SubjectRuleBroken;
+use crate::echo::cut;
 use crate::issuance::subject_key::SubjectKeyKind;
 use crate::name::attribute_type::COMMON_NAME;
+use crate::name::common_name::{self, CommonName};
 use crate::name::{DistinguishedName, SubjectAltName, dns_name, subject_alt_name};
 
 /// Which rule of the profile a request breaks.
@@ -19,16 +21,16 @@ pub enum ProfileViolation {
         allowed: Vec<AllowedKeyAlgorithm>,
     },
     /// A kind of name that is not on the list.
-    #[error("the profile does not allow {name}; names of this type are not allowed")]
+    #[error("the profile does not allow {}; names of this type are not allowed", cut(name))]
     SanType {
         /// As the record would show it, or the CN.
         name: String,
     },
     /// A wildcard.
-    #[error("the profile does not allow the wildcard name {0}")]
+    #[error("the profile does not allow the wildcard name {}", cut(.0))]
     Wildcard(String),
     /// `addCnAsDnsSan` and a CN that is neither host name nor IP address.
-    #[error("the profile adds the CN as a DNS name, but {0:?} is no host name")]
+    #[error("the profile adds the CN as a DNS name, but {:?} is no host name", cut(.0))]
     CommonNameIsNoHost(String),
     /// Neither subject nor alternative name.
     #[error("the certificate would have no name at all; give a subject or an alternative name")]
@@ -112,14 +114,14 @@ impl ProfileDefinition {
         names: &[SubjectAltName],
     ) -> Result<(), ProfileViolation> {
         let common_names = subject.texts(COMMON_NAME).filter_map(|name| {
-            let kind = if name.parse::<IpAddr>().is_ok() {
-                AllowedSanType::Ip
-            } else if dns_name::is_host_shaped(&name) {
-                AllowedSanType::Dns
-            } else {
-                return None;
+            let (kind, wildcard) = match common_name::meant(&name) {
+                CommonName::Address(_) => (AllowedSanType::Ip, false),
+                CommonName::Host(host) => (AllowedSanType::Dns, host.starts_with("*.")),
+                CommonName::MailboxAt(_) | CommonName::NearlyHost | CommonName::Other => {
+                    return None;
+                }
             };
-            Some((format!("CN={name}"), kind, name.starts_with("*.")))
+            Some((format!("CN={name}"), kind, wildcard))
         });
         let names = names.iter().map(|name| {
             let wildcard = matches!(name, SubjectAltName::DnsName(name) if name.starts_with('*'));

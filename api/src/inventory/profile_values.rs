@@ -10,6 +10,9 @@ use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use utoipa::ToSchema;
 
+use crate::echo::cut;
+use crate::issuance::subject_key::SubjectKeyKind;
+use crate::json::empty_is_default;
 use crate::name::SubjectAltName;
 use crate::name::attribute_type::{AttributeType, shown};
 
@@ -101,11 +104,27 @@ impl AllowedKeyAlgorithm {
     ];
 }
 
+impl AllowedKeyAlgorithm {
+    /// The shortest key of this kind.
+    pub fn kind(self) -> SubjectKeyKind {
+        match self.0 {
+            SubjectKey::Rsa2048 => SubjectKeyKind::Rsa { bits: 2048 },
+            SubjectKey::Rsa3072 => SubjectKeyKind::Rsa { bits: 3072 },
+            SubjectKey::Rsa4096 => SubjectKeyKind::Rsa { bits: 4096 },
+            SubjectKey::EcP256 => SubjectKeyKind::EcP256,
+            SubjectKey::EcP384 => SubjectKeyKind::EcP384,
+            SubjectKey::EcP521 => SubjectKeyKind::EcP521,
+            SubjectKey::Ed25519 => SubjectKeyKind::Ed25519,
+        }
+    }
+}
+
 /// The text is no kind of key.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{0:?} is no key algorithm; write RSA 2048, RSA 3072, RSA 4096, ECDSA P-256, ECDSA P-384, \
-     ECDSA P-521 or Ed25519"
+    "{:?} is no key algorithm; write RSA 2048, RSA 3072, RSA 4096, ECDSA P-256, ECDSA P-384, \
+     ECDSA P-521 or Ed25519",
+    cut(.0)
 )]
 pub struct NotAKeyAlgorithm(String);
 
@@ -131,7 +150,7 @@ pub struct SubjectAttribute(pub ObjectIdentifier);
 
 /// The text is no attribute type.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no attribute type; write a keyword such as CN or O, or an OID")]
+#[error("{:?} is no attribute type; write a keyword such as CN or O, or an OID", cut(.0))]
 pub struct NotAnAttribute(String);
 
 impl fmt::Display for SubjectAttribute {
@@ -158,7 +177,7 @@ pub struct CustomExtension {
     /// Dotted object identifier.
     pub oid: String,
     /// Whether clients that don't know it must refuse the certificate.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "empty_is_default")]
     pub critical: bool,
     /// DER of the value, base64.
     #[schema(value_type = String)]

@@ -1,14 +1,15 @@
 //! The rules of a profile for names. Subject and alternative names are held to the same ones.
 
-use std::net::IpAddr;
-
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::ToSchema;
 
 use super::profile_values::SubjectAttribute;
+use crate::echo::cut;
+use crate::json::{empty_is_absent, empty_is_default, empty_is_no_list};
 use crate::name::attribute_type::{
     COMMON_NAME, COUNTRY, EMAIL_ADDRESS, ORGANIZATION, ORGANIZATIONAL_UNIT,
 };
+use crate::name::common_name::{self, CommonName};
 use crate::name::{DistinguishedName, SubjectAltName, dns_name, email_address, uri};
 
 /// What names of this profile must look like. An empty list forbids nothing.
@@ -16,20 +17,27 @@ use crate::name::{DistinguishedName, SubjectAltName, dns_name, email_address, ur
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct SubjectRules {
     /// Attribute types that the subject must have.
+    #[serde(deserialize_with = "empty_is_no_list")]
     #[schema(value_type = Vec<String>)]
     pub required: Vec<SubjectAttribute>,
     /// Attribute types that the subject may have; empty: any.
+    #[serde(deserialize_with = "empty_is_no_list")]
     #[schema(value_type = Vec<String>)]
     pub allowed: Vec<SubjectAttribute>,
     /// Domains of host names, mail addresses, URIs and user principal names; empty: any.
+    #[serde(deserialize_with = "empty_is_no_list")]
     pub allowed_domains: Vec<String>,
     /// Whether names below these domains pass too.
+    #[serde(deserialize_with = "empty_is_yes")]
     pub include_sub_domains: bool,
     /// Values of O; empty: any.
+    #[serde(deserialize_with = "empty_is_no_list")]
     pub allowed_organizations: Vec<String>,
     /// Values of C; empty: any.
+    #[serde(deserialize_with = "empty_is_no_list")]
     pub allowed_countries: Vec<String>,
     /// Whether OU is refused.
+    #[serde(deserialize_with = "empty_is_default")]
     pub deny_organizational_units: bool,
 }
 
@@ -47,6 +55,10 @@ impl Default for SubjectRules {
     }
 }
 
+fn empty_is_yes<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
+    empty_is_absent(deserializer).map(|given| given.unwrap_or(true))
+}
+
 /// Which rule names break.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SubjectRuleBroken {
@@ -60,7 +72,7 @@ pub enum SubjectRuleBroken {
     #[error("the profile does not allow OU in the subject")]
     OrganizationalUnit,
     /// A value outside the list.
-    #[error("the profile does not allow {attribute}={value}; it allows {}", allowed.join(", "))]
+    #[error("the profile does not allow {attribute}={}; it allows {}", cut(value), allowed.join(", "))]
     Value {
         /// O or C.
         attribute: SubjectAttribute,
@@ -70,9 +82,22 @@ pub enum SubjectRuleBroken {
         allowed: Vec<String>,
     },
     /// A host outside the domains.
-    #[error("the profile does not allow {name}; it allows names in {}", domains.join(", "))]
+    #[error("the profile does not allow {}; it allows names in {}", cut(name), domains.join(", "))]
     Domain {
         /// As the record would show it.
+        name: String,
+        /// What would pass.
+        domains: Vec<String>,
+    },
+    /// A CN that may be taken for a host outside the domains.
+    #[error(
+        "CN={} is no host name and could be read as one; the profile allows host names in {}, and \
+         names without a dot inside a word",
+        cut(name),
+        domains.join(", ")
+    )]
+    NearlyHost {
+        /// The CN.
         name: String,
         /// What would pass.
         domains: Vec<String>,
@@ -127,15 +152,27 @@ impl SubjectRules {
         if self.allowed_domains.is_empty() {
             return Ok(());
         }
-        let common_names = subject
-            .texts(COMMON_NAME)
-            .filter_map(|name| common_name_host(&name).map(|host| (format!("CN={name}"), host)));
+        let mut common_names = Vec::new();
+        for name in subject.texts(COMMON_NAME) {
+            match common_name::meant(&name) {
+                CommonName::Host(host) | CommonName::MailboxAt(host) => {
+                    common_names.push((format!("CN={name}"), host));
+                }
+                // What no client can be sure about can't be in a domain.
+                CommonName::NearlyHost => {
+                    let domains = self.allowed_domains.clone();
+                    return Err(SubjectRuleBroken::NearlyHost { name, domains });
+                }
+                // An address is in no domain and is held to the kinds of names alone.
+                CommonName::Address(_) | CommonName::Other => {}
+            }
+        }
         let addresses = subject
             .texts(EMAIL_ADDRESS)
             .map(|address| (format!("emailAddress={address}"), email_host(&address)));
         let alternatives =
             names.iter().filter_map(|name| host(name).map(|host| (name.to_string(), host)));
-        for (name, host) in common_names.chain(addresses).chain(alternatives) {
+        for (name, host) in common_names.into_iter().chain(addresses).chain(alternatives) {
             let within =
                 |domain: &String| dns_name::is_within(&host, domain, self.include_sub_domains);
             if !self.allowed_domains.iter().any(within) {
@@ -147,15 +184,6 @@ impl SubjectRules {
         }
         Ok(())
     }
-}
-
-/// The host that a commonName names, if it names one. An IP address is in no domain and is held
-/// to the kinds of names alone.
-fn common_name_host(name: &str) -> Option<String> {
-    if name.parse::<IpAddr>().is_ok() || !dns_name::is_host_shaped(name) {
-        return None;
-    }
-    dns_name::to_ascii(name).ok()
 }
 
 fn email_host(address: &str) -> String {

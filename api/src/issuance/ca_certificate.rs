@@ -13,7 +13,7 @@ use crate::name::DistinguishedName;
 
 /// How far notBefore of a CA certificate lies in the past, so that the certificates below it can
 /// begin in the past too.
-const BACKDATE: Duration = Duration::minutes(5);
+pub(crate) const BACKDATE: Duration = Duration::minutes(5);
 
 /// The CA that is certified.
 #[derive(Clone, Copy, Debug)]

@@ -46,7 +46,7 @@ pub struct IssuanceContext {
     /// Id of the stored CSR, where there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub csr_id: Option<CsrId>,
-    /// Row of the history entry.
+    /// Row of the history's `created` entry.
     pub history_id: RowId,
     /// Name of the CSR Generator, where the service made the key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -124,8 +124,7 @@ impl IssuanceContext {
             Some(_) => "; its private key is lost, because it had not been stored yet",
             None => "",
         };
-        let user = &self.actor_username;
-        format!("User {user} created the certificate; its record was made from the journal{lost}")
+        format!("The record was made from the signer's journal{lost}")
     }
 }
 

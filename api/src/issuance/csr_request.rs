@@ -3,7 +3,6 @@
 use chancery_shared::csr::{Csr, CsrError};
 use chancery_shared::signature::SignatureError;
 use der::Decode as _;
-use der::asn1::ObjectIdentifier;
 use spki::AlgorithmIdentifierRef;
 
 use super::requested_extensions::{RequestedExtensions, RequestedExtensionsError};
@@ -100,11 +99,6 @@ impl ParsedCsr {
     /// The subject alternative names that it asks for, in order.
     pub fn subject_alt_names(&self) -> &[SubjectAltName] {
         &self.extensions.subject_alt_names
-    }
-
-    /// Extensions that it asks for and that only a profile grants.
-    pub fn left_to_profile(&self) -> &[ObjectIdentifier] {
-        &self.extensions.left_to_profile
     }
 }
 

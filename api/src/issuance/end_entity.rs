@@ -75,7 +75,7 @@ pub fn draft(
 }
 
 /// Whether keys of this kind can be used so (RFC 3279, section 2.3; RFC 8410, section 5).
-fn fits(usage: KeyUsage, key: SubjectKeyKind) -> bool {
+pub(crate) fn fits(usage: KeyUsage, key: SubjectKeyKind) -> bool {
     use SubjectKeyKind::{Ed25519, Rsa};
     match usage {
         KeyUsage::DigitalSignature

@@ -21,7 +21,8 @@ use crate::name::SubjectAltName;
 
 const SUBJECT_ALT_NAME: ObjectIdentifier = ObjectIdentifier::new_unwrap("2.5.29.17");
 const CERTIFICATE_POLICIES: ObjectIdentifier = ObjectIdentifier::new_unwrap("2.5.29.32");
-const OCSP_NO_CHECK: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.6.1.5.5.7.48.1.5");
+pub(crate) const OCSP_NO_CHECK: ObjectIdentifier =
+    ObjectIdentifier::new_unwrap("1.3.6.1.5.5.7.48.1.5");
 
 /// Where the CA's CRL, OCSP responder and certificate are found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -1,5 +1,6 @@
 //! Extra information and extra addresses of a request, within their bounds.
 
+use crate::echo::cut;
 use crate::name::email_address;
 
 /// Most bytes of extra information.
@@ -54,7 +55,7 @@ pub fn check(info: Option<&str>, emails: &[String]) -> Result<(), ExtraProblem> 
         return Err(ExtraProblem::TooManyEmails(emails.len()));
     }
     match emails.iter().find(|email| email_address::check(email).is_err()) {
-        Some(email) => Err(ExtraProblem::Email(email.chars().take(254).collect())),
+        Some(email) => Err(ExtraProblem::Email(cut(email))),
         None => Ok(()),
     }
 }

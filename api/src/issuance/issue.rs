@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use chancery_shared::fail_point;
+use chancery_shared::id::CertificateId;
 
 use super::context::IssuanceContext;
 use super::csr_issuance::{CsrIssuance, CsrRequestBody, Issued};
@@ -14,9 +15,10 @@ use super::extra;
 use super::issue_error::IssueError;
 use super::new_record::{MadeBy, Records, new_record};
 use super::signing::{SignedTbs, Signing, SigningRequest};
+use crate::echo::cut;
 use crate::name::{DistinguishedName, NameProblem, SubjectAltName};
 use crate::packaging::pem;
-use crate::store::certificate::{Inserted, NewCertificate};
+use crate::store::certificate::NewCertificate;
 
 /// How long to wait before the record is offered to the store again.
 const RETRIES: [Duration; 3] =
@@ -50,13 +52,13 @@ pub async fn issue<S: Signing, R: Records>(
     // 7. Record: certificate, history entry and CSR, in one transaction.
     let record = new_record(&context, &signed, Some(request.csr.der()), MadeBy::Request)
         .map_err(IssueError::NotACertificate)?;
-    insert(&record, records).await?;
+    let certificate_id = insert(&record, records).await?;
 
     fail_point::reach("api: recorded");
 
     // 8. Answer.
     let pem = pem::certificate(&record.certificate.der);
-    Ok(Issued { certificate_id: record.certificate.id, pem })
+    Ok(Issued { certificate_id, pem })
 }
 
 /// What the certificate will say of its subject.
@@ -76,7 +78,7 @@ fn understand(issuance: &CsrIssuance<'_>) -> Result<Understood, IssueError> {
         .iter()
         .map(|text| {
             SubjectAltName::parse(text).map_err(|problem| {
-                let text = text.chars().take(256).collect();
+                let text = cut(text);
                 IssueError::SubjectAltName { text, problem }
             })
         })
@@ -143,12 +145,16 @@ async fn ask<S: Signing>(
     signing.sign_certificate(request).await.map_err(IssueError::Signing)
 }
 
-/// Offers the record to the store until it is there, a few times.
-async fn insert<R: Records>(record: &NewCertificate, records: &R) -> Result<(), IssueError> {
+/// Offers the record to the store until it is there, a few times; says under which id it is, which
+/// is another one where reconciliation was faster and had to choose its own.
+async fn insert<R: Records>(
+    record: &NewCertificate,
+    records: &R,
+) -> Result<CertificateId, IssueError> {
     let mut waits = RETRIES.iter();
     loop {
         let error = match records.insert(record.clone()).await {
-            Ok(Inserted::New(_) | Inserted::AlreadyThere(_)) => return Ok(()),
+            Ok(inserted) => return Ok(inserted.id()),
             Err(error) => error,
         };
         let Some(wait) = waits.next() else {

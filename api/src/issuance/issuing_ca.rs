@@ -1,7 +1,6 @@
 //! What drafting needs to know of the CA that will sign.
 
 use chancery_shared::wire::algorithm::SignatureAlgorithm;
-use time::OffsetDateTime;
 
 use super::extensions::{self, Pointers};
 use super::tbs::Period;
@@ -38,10 +37,5 @@ impl IssuingCa {
         let validity = Period { not_before: fields.not_before, not_after: fields.not_after };
         let subject = fields.subject.to_vec();
         Ok(Self { subject, key_identifier, validity, signature_algorithm, pointers })
-    }
-
-    /// The last second of the CA's life: no certificate outlives it.
-    pub fn not_after(&self) -> OffsetDateTime {
-        self.validity.not_after
     }
 }

@@ -1,5 +1,7 @@
 //! Name constraints of a CA (RFC 5280, section 4.2.1.10), as an administrator writes them.
 
+mod nesting;
+
 use std::net::IpAddr;
 
 use const_oid::db::rfc5280::ID_CE_NAME_CONSTRAINTS;
@@ -12,7 +14,11 @@ use x509_cert::ext::pkix::constraints::name::GeneralSubtree;
 use x509_cert::ext::pkix::name::GeneralName;
 
 use super::extensions::Extensions;
+use crate::echo::cut;
+use crate::json::empty_is_no_list;
 use crate::name::{dns_name, email_address};
+
+pub(crate) use nesting::Contradiction;
 
 /// The `nameConstraints` of a Local CA: `DNS:example.test`, `IP:192.0.2.0/24`,
 /// `EMAIL:.example.test`.
@@ -20,8 +26,10 @@ use crate::name::{dns_name, email_address};
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct NameConstraintsText {
     /// Names must lie in one of these; empty: anywhere.
+    #[serde(deserialize_with = "empty_is_no_list")]
     pub permitted: Vec<String>,
     /// Names must lie in none of these.
+    #[serde(deserialize_with = "empty_is_no_list")]
     pub excluded: Vec<String>,
 }
 
@@ -44,7 +52,7 @@ enum Subtree {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NameConstraintProblem {
     /// A form that people write and that means something else; the right one is named.
-    #[error("nameConstraints: {text:?} is not written right; write {corrected:?}")]
+    #[error("nameConstraints: {:?} is not written right; write {:?}", cut(text), cut(corrected))]
     Corrected {
         /// As written.
         text: String,
@@ -53,8 +61,9 @@ pub enum NameConstraintProblem {
     },
     /// Anything else.
     #[error(
-        "nameConstraints: {0:?} is no constraint; write DNS:example.org, IP:192.0.2.0/24, \
-         EMAIL:host.example.org, EMAIL:.example.org or EMAIL:user@example.org"
+        "nameConstraints: {:?} is no constraint; write DNS:example.org, IP:192.0.2.0/24, \
+         EMAIL:host.example.org, EMAIL:.example.org or EMAIL:user@example.org",
+        cut(.0)
     )]
     Malformed(String),
 }

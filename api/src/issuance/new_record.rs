@@ -4,6 +4,7 @@
 use std::future::Future;
 
 use chancery_shared::certificate::assemble;
+use chancery_shared::id::RowId;
 use chancery_shared::wire::JournalHead;
 use time::OffsetDateTime;
 
@@ -20,8 +21,13 @@ use crate::store::{Store, StoreError};
 pub enum MadeBy {
     /// The request itself.
     Request,
-    /// Reconciliation, at this time.
-    Reconciliation(OffsetDateTime),
+    /// Reconciliation, which says so in an entry of its own.
+    Reconciliation {
+        /// When.
+        at: OffsetDateTime,
+        /// Row of its entry.
+        history_id: RowId,
+    },
 }
 
 /// What issuance needs of the store.
@@ -48,8 +54,8 @@ impl Records for Store {
     }
 }
 
-/// The rows of what the signer signed. Request and reconciliation make the same ones but for the
-/// history, because all else stands in `context`.
+/// The rows of what the signer signed. Request and reconciliation make the same ones, because all
+/// stands in `context`; reconciliation adds that it was the one.
 ///
 /// # Errors
 ///
@@ -61,14 +67,24 @@ pub fn new_record(
     made_by: MadeBy,
 ) -> Result<NewCertificate, NotACertificate> {
     let der = assemble(&signed.tbs, &signed.signature)?;
-    let (happened_at, event, details) = match made_by {
-        MadeBy::Request => (context.requested_at, HistoryEvent::Created, context.created_details()),
-        MadeBy::Reconciliation(at) => (at, HistoryEvent::Recovered, context.recovered_details()),
-    };
+    let mut history = vec![HistoryEntry {
+        id: context.history_id,
+        happened_at: context.requested_at,
+        event: HistoryEvent::Created,
+        details: context.created_details(),
+    }];
+    if let MadeBy::Reconciliation { at, history_id } = made_by {
+        history.push(HistoryEntry {
+            id: history_id,
+            happened_at: at,
+            event: HistoryEvent::Recovered,
+            details: context.recovered_details(),
+        });
+    }
     Ok(NewCertificate {
         certificate: row(context, der, signed.journal)?,
         csr: csr.filter(|_| context.csr_id.is_some()).map(<[u8]>::to_vec),
-        history: vec![HistoryEntry { id: context.history_id, happened_at, event, details }],
+        history,
     })
 }
 

@@ -4,6 +4,7 @@ use der::asn1::{ObjectIdentifier, OctetStringRef};
 use der::{Decode as _, Reader as _, SliceReader, Tag};
 
 use crate::asn1::{self, Tlv};
+use crate::echo::cut;
 use crate::name::SubjectAltName;
 use crate::name::general_name::GeneralNameProblem;
 use crate::name::subject_alt_name::SubjectAltNameProblem;
@@ -13,8 +14,6 @@ use crate::name::subject_alt_name::SubjectAltNameProblem;
 pub struct RequestedExtensions {
     /// The names of its subjectAltName, in order.
     pub subject_alt_names: Vec<SubjectAltName>,
-    /// Extensions that don't come into the certificate because the request asks, in order.
-    pub left_to_profile: Vec<ObjectIdentifier>,
 }
 
 /// Why a request's attributes can't be followed.
@@ -42,7 +41,7 @@ pub enum RequestedExtensionsError {
     #[error("the subjectAltName of the request can't be read: {0}")]
     SubjectAltName(GeneralNameProblem),
     /// A name that may not stand in a certificate.
-    #[error("the name {name:?} of the request is not accepted: {problem}")]
+    #[error("the name {:?} of the request is not accepted: {problem}", cut(name))]
     Name {
         /// As the record would show it.
         name: String,
@@ -142,8 +141,6 @@ impl RequestedExtensions {
             self.subject_alt_names = names(value)?;
         } else if critical && !DECIDED_BY_PROFILE.contains(&id.to_string().as_str()) {
             return Err(RequestedExtensionsError::UnknownCritical(id));
-        } else {
-            self.left_to_profile.push(id);
         }
         Ok(id)
     }

@@ -10,6 +10,7 @@ use x509_cert::ext::Extension;
 use x509_cert::time::{Time, Validity};
 
 use crate::asn1::{self, context};
+use crate::certificate::is_over;
 
 /// The bytes that are to be signed. They don't change from here on.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -88,7 +89,7 @@ impl Period {
         };
         let not_before = begins.max(issuer.not_before);
         let not_after = ends.min(issuer.not_after);
-        if not_after <= now {
+        if is_over(not_after, now) {
             Err(DraftError::CaExpired)
         } else {
             Ok(Self { not_before, not_after })

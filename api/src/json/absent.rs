@@ -22,6 +22,19 @@ where
     T::deserialize(value).map(Some).map_err(|error| D::Error::custom(error.to_string()))
 }
 
+/// For a field whose default is that of its type.
+///
+/// # Errors
+///
+/// Where the value is neither empty nor a `T`.
+pub fn empty_is_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+where
+    D: Deserializer<'de>,
+    T: DeserializeOwned + Default,
+{
+    empty_is_absent(deserializer).map(Option::unwrap_or_default)
+}
+
 /// For a list that may be left out: the empty elements go, and what is left may be no list.
 ///
 /// # Errors

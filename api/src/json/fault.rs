@@ -3,6 +3,7 @@
 use serde_json::error::Category;
 
 use super::malformed;
+use crate::echo::cut;
 use crate::error::ApiError;
 
 /// The text is no JSON.
@@ -39,16 +40,37 @@ pub(super) fn describe(error: serde_path_to_error::Error<serde_json::Error>) -> 
             None => (path, said.to_owned()),
         },
     };
-    ApiError::invalid_field(&field, message)
+    ApiError::invalid_field(&cut(&field), message)
 }
 
-/// The names of our own types mean nothing to a client.
-fn plain(expected: &str) -> &str {
-    match expected {
-        _ if expected.starts_with("struct ") => "a JSON object",
+/// What serde expects, in words that mean something to a client: the names of types do not.
+fn plain(expected: &str) -> String {
+    let words = match expected {
+        "u8" => return whole(u8::MIN, u8::MAX),
+        "u16" => return whole(u16::MIN, u16::MAX),
+        "u32" => return whole(u32::MIN, u32::MAX),
+        "u64" | "usize" => return whole(u64::MIN, u64::MAX),
+        "i8" => return whole(i8::MIN, i8::MAX),
+        "i16" => return whole(i16::MIN, i16::MAX),
+        "i32" => return whole(i32::MIN, i32::MAX),
+        "i64" | "isize" => return whole(i64::MIN, i64::MAX),
+        "f32" | "f64" => "a number",
+        "a boolean" => "true or false",
         "a sequence" => "a JSON array",
-        other => other,
-    }
+        "a map" => "a JSON object",
+        "unit" => "null",
+        // An enum by its name, where the value is no text at all.
+        "string or map" => "a string",
+        _ if expected.starts_with("struct ") => "a JSON object",
+        _ if expected.starts_with("enum ") => "a string",
+        // The names of an enum come in backticks.
+        other => return other.replace('`', ""),
+    };
+    words.to_owned()
+}
+
+fn whole(least: impl std::fmt::Display, most: impl std::fmt::Display) -> String {
+    format!("a whole number from {least} to {most}")
 }
 
 /// The field `name` of the object at `path`.

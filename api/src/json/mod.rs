@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-pub use absent::{empty_is_absent, empty_is_no_list, must_be_absent};
+pub use absent::{empty_is_absent, empty_is_default, empty_is_no_list, must_be_absent};
 
 use crate::app::AppState;
 use crate::error::{ApiError, Code};

@@ -75,14 +75,17 @@ fn a_body_that_does_not_fit_is_described_by_its_field_and_without_its_value() {
         (r#"{"name": 123}"#, "InvalidRequest name: must be a string"),
         (r#"{"name": {"a": 1}}"#, "InvalidRequest name: must be a string"),
         (r#"{"name": "x", "teamName": 7}"#, "InvalidRequest teamName: must be a string"),
-        (r#"{"name": "x", "days": "secret"}"#, "InvalidRequest days: must be u32"),
+        (
+            r#"{"name": "x", "days": "secret"}"#,
+            "InvalidRequest days: must be a whole number from 0 to 4294967295",
+        ),
         (
             r#"{"name": "x", "extraEmails": "a"}"#,
             "InvalidRequest extraEmails: must be a JSON array",
         ),
         (
             r#"{"name": "x", "inner": {"flag": "yes"}}"#,
-            "InvalidRequest inner.flag: must be a boolean",
+            "InvalidRequest inner.flag: must be true or false",
         ),
         (r#"{"name": "x", "inner": 3}"#, "InvalidRequest inner: must be a JSON object"),
         (
@@ -92,6 +95,52 @@ fn a_body_that_does_not_fit_is_described_by_its_field_and_without_its_value() {
     ] {
         assert_eq!(message(text), expected, "{text}");
     }
+}
+
+#[test]
+fn what_a_field_must_be_is_said_without_the_name_of_a_type() {
+    #[derive(Debug, Deserialize)]
+    enum Kind {
+        One,
+        Two,
+    }
+    fn said<T: serde::de::DeserializeOwned + std::fmt::Debug>(json: &str) -> String {
+        let fault =
+            serde_path_to_error::deserialize::<_, T>(&mut serde_json::Deserializer::from_str(json));
+        fault::describe(fault.unwrap_err()).to_string()
+    }
+
+    for (said, expected) in [
+        (said::<u8>("300"), "must be a whole number from 0 to 255"),
+        (said::<u16>("-1"), "must be a whole number from 0 to 65535"),
+        (said::<u32>("1.5"), "must be a whole number from 0 to 4294967295"),
+        (said::<u64>("\"1\""), "must be a whole number from 0 to 18446744073709551615"),
+        (said::<i8>("true"), "must be a whole number from -128 to 127"),
+        (
+            said::<i64>("[]"),
+            "must be a whole number from -9223372036854775808 to 9223372036854775807",
+        ),
+        (said::<f64>("\"x\""), "must be a number"),
+        (said::<bool>("1"), "must be true or false"),
+        (said::<String>("1"), "must be a string"),
+        (said::<Vec<u8>>("1"), "must be a JSON array"),
+        (said::<std::collections::HashMap<String, u8>>("1"), "must be a JSON object"),
+        (said::<Inner>("1"), "must be a JSON object"),
+        (said::<Kind>("\"Three\""), "must be One or Two"),
+    ] {
+        assert_eq!(said, format!(".: {expected}"));
+    }
+    let error = from_value::<Kind>(1.into()).unwrap_err();
+    assert_eq!(error.to_string(), ".: must be a string");
+    assert!(matches!(serde_json::from_str("\"One\""), Ok(Kind::One)));
+    assert!(matches!(serde_json::from_str("\"Two\""), Ok(Kind::Two)));
+}
+
+#[test]
+fn a_field_s_name_that_is_long_is_cut() {
+    let text = format!(r#"{{"{}": 1}}"#, "x".repeat(50_000));
+
+    assert!(message(&text).chars().count() < 400, "{:.500}", message(&text));
 }
 
 #[test]

@@ -123,11 +123,6 @@ impl Listening {
             Err(error) => tracing::warn!(%error, "a listener's task ended badly"),
         }
     }
-
-    /// How many connections are open.
-    pub fn connections(&self) -> usize {
-        self.handle.connection_count()
-    }
 }
 
 fn set_limits(http: &mut Builder<TokioExecutor>) {
@@ -144,7 +139,9 @@ const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 const FIRST_REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 const HEADER_TIMEOUT: Duration = Duration::from_secs(30);
 const KEEP_ALIVE: Duration = Duration::from_secs(30);
-const MAX_HEADERS: usize = 128;
-/// More than the service takes, so that it can say so itself.
+/// More headers than the service takes, so that it can say so itself: what hyper refuses has no
+/// body, and there is no way to give it one.
+const MAX_HEADERS: usize = 512;
+/// The same for their bytes.
 const MAX_HEADER_LIST: u32 = 512 * 1024;
 const MAX_STREAMS: u32 = 128;

@@ -15,6 +15,7 @@ use super::directory_string::is_printable;
 use super::distinguished_name::{Attribute, DistinguishedName};
 use super::subject_rules::{self, NameProblem};
 use crate::asn1;
+use crate::echo::cut;
 
 mod cursor;
 
@@ -155,8 +156,7 @@ fn attribute_type(
         Some(prefix) if prefix.eq_ignore_ascii_case("OID.") => keyword.get(4..).unwrap_or_default(),
         _ => keyword,
     };
-    let oid = ObjectIdentifier::new(dotted)
-        .map_err(|_| DnTextError::UnknownType(keyword.chars().take(64).collect()))?;
+    let oid = ObjectIdentifier::new(dotted).map_err(|_| DnTextError::UnknownType(cut(keyword)))?;
     Ok((oid, AttributeType::by_oid(oid)))
 }
 

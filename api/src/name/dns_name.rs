@@ -114,11 +114,6 @@ pub fn to_ascii(typed: &str) -> Result<String, DnsNameProblem> {
     Ok(name)
 }
 
-/// Whether a commonName is meant as a host: at least two labels of a host name, or a wildcard.
-pub fn is_host_shaped(common_name: &str) -> bool {
-    common_name.contains('.') && to_ascii(common_name).is_ok()
-}
-
 /// Whether `name` is `domain`, or below it where `below` says so. Case does not matter.
 pub fn is_within(name: &str, domain: &str, below: bool) -> bool {
     let name = name.strip_prefix("*.").unwrap_or(name).to_ascii_lowercase();

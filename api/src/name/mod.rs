@@ -1,6 +1,7 @@
 //! Names in certificates: distinguished names and subject alternative names.
 
 pub mod attribute_type;
+pub mod common_name;
 mod directory_string;
 pub mod distinguished_name;
 pub mod dn_text;

@@ -12,6 +12,7 @@ use super::dns_name::{self, DnsNameProblem};
 use super::email_address::{self, NotAnAddress};
 use super::subject_rules::{self, NameProblem};
 use super::uri::{self, UriProblem};
+use crate::echo::cut;
 
 /// A GeneralName (RFC 5280, section 4.2.1.6) of a kind that certificates here may hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,7 +86,7 @@ impl SubjectAltName {
             "EMAIL" => Self::Rfc822Name(value.to_owned()),
             "IP" => Self::IpAddress(value.parse().map_err(|_| SubjectAltNameProblem::IpAddress)?),
             "URI" => Self::Uri(value.to_owned()),
-            _ => return Err(SubjectAltNameProblem::UnknownType(kind.chars().take(64).collect())),
+            _ => return Err(SubjectAltNameProblem::UnknownType(cut(kind))),
         };
         name.check()?;
         Ok(name)

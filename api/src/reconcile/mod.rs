@@ -9,7 +9,6 @@
 mod alarm;
 mod anchor;
 mod chain;
-mod lease;
 mod part;
 mod reconciler;
 mod recover;
@@ -21,12 +20,15 @@ pub use alarm::Alarm;
 pub use chain::JournalFault;
 pub use reconciler::{Reconciler, start};
 
-use lease::Lease;
 use walk::Walk;
 
 use crate::app::AppState;
+use crate::lease::{Job, Lease};
 use crate::signer_client::SignerError;
 use crate::store::StoreError;
+
+/// On a shared database one process at a time reconciles.
+const JOB: Job = Job { name: "reconcile", holds_for: time::Duration::seconds(15) };
 
 /// What a pass came to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -68,7 +70,7 @@ pub enum ReconcileError {
 ///
 /// See [`ReconcileError`].
 pub async fn run_once(state: &AppState) -> Result<Report, ReconcileError> {
-    let lease = Lease::new(state);
+    let lease = Lease::new(state, JOB);
     let done = run_as(state, &lease).await;
     lease.give_back().await;
     done

@@ -6,10 +6,10 @@ use std::time::Duration;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-use super::lease::{LEASE, Lease};
-use super::{JournalFault, ReconcileError, Report, alarm, run_as};
+use super::{JOB, JournalFault, ReconcileError, Report, alarm, run_as};
 use crate::app::AppState;
 use crate::error::Code;
+use crate::lease::Lease;
 use crate::log::Chain;
 use crate::readiness::NotReady;
 use crate::signer_client::SignerState;
@@ -61,7 +61,7 @@ fn watch_fault(state: &AppState, fault: &Fault) {
 async fn run(state: AppState, fault: Fault, mut stopping: watch::Receiver<bool>) {
     let mut signer = state.signer.watch_state();
     loop {
-        let lease = Lease::new(&state);
+        let lease = Lease::new(&state, JOB);
         let pass = async {
             // Not a fault of its own while the service starts: the part `signer` says it.
             if signer.wait_for(SignerState::is_reachable).await.is_err() {
@@ -71,7 +71,7 @@ async fn run(state: AppState, fault: Fault, mut stopping: watch::Receiver<bool>)
             report(&done, &fault);
             match done {
                 // It may have died: the start of this process must not wait for longer.
-                Ok(report) if report.is_elsewhere => LEASE.unsigned_abs(),
+                Ok(report) if report.is_elsewhere => JOB.holds_for.unsigned_abs(),
                 Ok(_) | Err(_) => EVERY,
             }
         };

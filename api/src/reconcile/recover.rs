@@ -4,14 +4,16 @@ use chancery_shared::bytes::Hash;
 use chancery_shared::id::SignerId;
 use chancery_shared::wire::JournalHead;
 use chancery_shared::wire::journal::Intent;
+use time::OffsetDateTime;
 
 use super::{Alarm, ReconcileError};
 use crate::app::AppState;
+use crate::certificate::history::HistoryEvent;
+use crate::first_start;
 use crate::issuance::context::IssuanceContext;
 use crate::issuance::new_record::{MadeBy, new_record};
 use crate::issuance::signing::SignedTbs;
 use crate::store::StoreError;
-use crate::store::account::Group;
 use crate::store::certificate::{Inserted, NewCertificate};
 
 /// A `signed` entry with its intent.
@@ -19,6 +21,8 @@ use crate::store::certificate::{Inserted, NewCertificate};
 pub(super) struct SignedEntry {
     pub(super) seq: u64,
     pub(super) hash: Hash,
+    /// When the signer journaled it.
+    pub(super) time: OffsetDateTime,
     pub(super) signature: Vec<u8>,
     pub(super) intent: Box<Intent>,
 }
@@ -51,8 +55,9 @@ pub(super) async fn recover(
         return Ok(Recovered::Alarmed);
     };
     if !is_known {
-        for happened in &mut record.history {
-            NOBODY.clone_into(&mut happened.details);
+        let created = record.history.iter_mut().filter(|it| it.event == HistoryEvent::Created);
+        for entry in created {
+            entry.details = nobody_created(&context);
         }
     }
 
@@ -97,7 +102,7 @@ fn record(
         journal: JournalHead { signer_id, seq: entry.seq, hash: entry.hash },
     };
     let csr = entry.intent.csr.as_ref().map(|csr| csr.0.as_slice());
-    let made_by = MadeBy::Reconciliation(state.clock.now());
+    let made_by = MadeBy::Reconciliation { at: state.clock.now(), history_id: state.new_id() };
     new_record(context, &signed, csr, made_by).ok()
 }
 
@@ -107,31 +112,17 @@ async fn context_of_nobody(
     state: &AppState,
     entry: &SignedEntry,
 ) -> Result<IssuanceContext, ReconcileError> {
-    let teams = state.store.teams().await?;
-    let is_administrators = |group| group == Group::Administrators;
-    let team = teams
-        .iter()
-        .filter(|team| is_administrators(team.internal_group))
-        .min_by_key(|team| team.created_at)
-        .ok_or(ReconcileError::NoAdministrator)?;
-    let members = state.store.members_of(team.id).await?;
-    let accounts = state.store.accounts().await?;
-    let owner = accounts
-        .iter()
-        .filter(|account| {
-            is_administrators(account.group) || members.iter().any(|m| m.user_id == account.id)
-        })
-        .min_by_key(|account| account.created_at)
-        .ok_or(ReconcileError::NoAdministrator)?;
+    let owner = first_start::owner(state).await?.ok_or(ReconcileError::NoAdministrator)?;
     let request_id = entry.intent.context.request_id().unwrap_or_default();
     Ok(IssuanceContext {
         request_id: request_id.to_owned(),
-        requested_at: state.clock.now(),
-        actor_user_id: owner.id,
+        // No later than its recovery, however the signer's clock goes.
+        requested_at: entry.time.min(state.clock.now()),
+        actor_user_id: owner.user_id,
         actor_username: owner.username.clone(),
-        owner_user_id: owner.id,
-        owner_username: owner.username.clone(),
-        team_id: team.id,
+        owner_user_id: owner.user_id,
+        owner_username: owner.username,
+        team_id: owner.team_id,
         cert_issuer_id: None,
         local_ca_id: None,
         issuer_certificate_id: None,
@@ -160,5 +151,11 @@ fn under_new_ids(state: &AppState, mut record: NewCertificate) -> NewCertificate
     record
 }
 
-const NOBODY: &str = "The signer's journal does not say which user asked for the certificate; its \
-                      record was made from the journal and given to the first administrator";
+/// The sentence of the `created` entry where no user is known.
+fn nobody_created(context: &IssuanceContext) -> String {
+    let csr = if context.csr_id.is_some() { "; a CSR was provided" } else { "" };
+    format!(
+        "The signer's journal does not say which user created the certificate{csr}; it was given \
+         to the first administrator"
+    )
+}

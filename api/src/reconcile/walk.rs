@@ -11,13 +11,13 @@ use time::{Duration, OffsetDateTime};
 
 use super::anchor::Anchor;
 use super::chain::{Chain, Followed, Link};
-use super::lease::Lease;
 use super::part::{Mismatches, Part};
 use super::recover::{Recovered, SignedEntry, recover};
 use super::{Alarm, ReconcileError, Report};
 use crate::app::AppState;
 use crate::certificate::facts;
 use crate::certificate::fields::CertificateFields;
+use crate::lease::Lease;
 
 /// A pass and where it is.
 pub(super) struct Walk<'a> {
@@ -141,7 +141,8 @@ impl<'a> Walk<'a> {
         }
         let Link { seq, hash } = link;
         self.part.note(seq, hash, serial_number);
-        self.part.signed.push(SignedEntry { seq, hash, signature, intent: open.intent });
+        let intent = open.intent;
+        self.part.signed.push(SignedEntry { seq, hash, time, signature, intent });
         Next::GoOn
     }
 

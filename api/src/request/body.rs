@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use axum::body::Body;
+use axum::body::{Body, Bytes, HttpBody as _};
 use http_body_util::BodyExt as _;
 use tokio::time::{Instant, timeout_at};
 
@@ -12,8 +12,8 @@ use crate::error::{ApiError, Code};
 ///
 /// # Errors
 ///
-/// [`Code::BodyTooLarge`], [`Code::RequestTimeout`], or [`Code::MalformedRequest`] where the
-/// client broke off.
+/// [`Code::BodyTooLarge`] as soon as that is clear, [`Code::RequestTimeout`], or
+/// [`Code::MalformedRequest`] where the client broke off.
 pub(crate) async fn read_body(
     mut body: Body,
     limit: usize,
@@ -21,27 +21,38 @@ pub(crate) async fn read_body(
 ) -> Result<Vec<u8>, ApiError> {
     let deadline = Instant::now() + wait;
     let mut bytes = Vec::new();
-    let mut length = 0_usize;
+    if body.size_hint().lower() > u64::try_from(limit).unwrap_or(u64::MAX) {
+        throw_away(body, limit, deadline);
+        return Err(too_large(limit));
+    }
     loop {
         let frame = match timeout_at(deadline, body.frame()).await {
-            Err(_) | Ok(None) if length > limit => return Err(too_large(limit)),
             Err(_) => return Err(too_slow(wait)),
             Ok(None) => return Ok(bytes),
             Ok(Some(frame)) => frame.map_err(|_| broken_off())?,
         };
         let Ok(data) = frame.into_data() else { continue };
-        length = length.saturating_add(data.len());
-        if length <= limit {
-            bytes.extend_from_slice(&data);
-        } else {
-            // Most clients read the answer only when they have sent it all: what is not far beyond
-            // the limit is read and thrown away, so that they see the 413.
-            bytes = Vec::new();
-            if length > limit.saturating_mul(DRAINED_LIMITS) {
-                return Err(too_large(limit));
-            }
+        if bytes.len().saturating_add(data.len()) > limit {
+            throw_away(body, limit, deadline);
+            return Err(too_large(limit));
         }
+        bytes.extend_from_slice(&data);
     }
+}
+
+/// Many clients read the answer only when they have sent it all: what is not far beyond the limit
+/// is read and thrown away beside the answer, so that they see the 413 and not a connection that
+/// was reset.
+fn throw_away(mut body: Body, limit: usize, deadline: Instant) {
+    tokio::spawn(async move {
+        let mut left = limit.saturating_mul(DRAINED_LIMITS);
+        while let Ok(Some(Ok(frame))) = timeout_at(deadline, body.frame()).await {
+            let Some(rest) = left.checked_sub(frame.data_ref().map_or(0, Bytes::len)) else {
+                break;
+            };
+            left = rest;
+        }
+    });
 }
 
 fn too_large(limit: usize) -> ApiError {

@@ -28,8 +28,8 @@ pub async fn surround(State(state): State<AppState>, mut request: Request, next:
 
     let span = tracing::info_span!("request", request_id = id.as_str(), %method, path);
     let response = async {
-        if header_bytes(request.headers()) > MAX_HEADER_BYTES {
-            return too_large().into_response();
+        if let Err(error) = check_headers(request.headers()) {
+            return error.into_response();
         }
         next.run(request).await
     };
@@ -57,15 +57,19 @@ pub async fn surround(State(state): State<AppState>, mut request: Request, next:
     response
 }
 
-fn header_bytes(headers: &HeaderMap) -> usize {
-    headers.iter().map(|(name, value)| name.as_str().len() + value.len()).sum()
-}
-
-fn too_large() -> ApiError {
-    ApiError::refused(
+fn check_headers(headers: &HeaderMap) -> Result<(), ApiError> {
+    let bytes: usize = headers.iter().map(|(name, value)| name.as_str().len() + value.len()).sum();
+    if bytes <= MAX_HEADER_BYTES && headers.len() <= MAX_HEADERS {
+        return Ok(());
+    }
+    Err(ApiError::refused(
         Code::HeadersTooLarge,
-        format!("the headers are larger than {MAX_HEADER_BYTES} bytes; send fewer or shorter ones"),
-    )
+        format!(
+            "the headers are more than {MAX_HEADERS} or larger than {MAX_HEADER_BYTES} bytes; send \
+             fewer or shorter ones"
+        ),
+    ))
 }
 
 const MAX_HEADER_BYTES: usize = 32 * 1024;
+const MAX_HEADERS: usize = 128;

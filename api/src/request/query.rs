@@ -5,6 +5,7 @@ use axum::http::request::Parts;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+use crate::echo::cut;
 use crate::error::{ApiError, Code};
 use crate::json;
 
@@ -24,7 +25,7 @@ impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for Query<T> {
         let mut parameters = Map::new();
         for (name, value) in pairs.0 {
             if parameters.insert(name.clone(), Value::String(value)).is_some() {
-                return Err(ApiError::invalid_field(&name, "is given twice"));
+                return Err(ApiError::invalid_field(&cut(&name), "is given twice"));
             }
         }
         json::from_value(Value::Object(parameters)).map(Self)

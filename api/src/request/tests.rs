@@ -1,9 +1,12 @@
 //! What every request gets, whatever it asks for.
 
+mod wire;
+
 use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::{Method, header};
+use futures::StreamExt as _;
 use serde_json::json;
 
 use crate::error::Code;
@@ -81,6 +84,19 @@ async fn a_body_over_the_limit_is_refused_however_it_comes() {
     let chunks = (0..1000).map(|_| Ok::<_, std::io::Error>(vec![b'x'; 10]));
     let body = Body::from_stream(futures::stream::iter(chunks));
     let answer = api.anonymous().post_text("/api/login", body).await;
+    assert_eq!(answer.refusal(), (413, "body_too_large".to_owned()));
+}
+
+#[tokio::test]
+async fn a_body_over_the_limit_is_refused_before_its_end_comes() {
+    let api = api_with(|config| config.max_body = 100).await;
+    let begun = futures::stream::iter([Ok::<_, std::io::Error>(vec![b'x'; 101])]);
+    let stalls = Body::from_stream(begun.chain(futures::stream::pending()));
+    let persona = api.anonymous();
+
+    let answer = persona.post_text("/api/login", stalls);
+    let answer = tokio::time::timeout(Duration::from_secs(10), answer).await.unwrap();
+
     assert_eq!(answer.refusal(), (413, "body_too_large".to_owned()));
 }
 

@@ -10,19 +10,20 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::json::cert_issuer::{CertIssuerItem, LOCAL, NewCertIssuerBody, pems};
-use super::reference::agreed;
 use super::validate::Faults;
 use crate::app::AppState;
 use crate::auth::{Actor, Administrator};
 use crate::error::{ApiError, Code, JsonError};
 use crate::inventory::cert_issuer::{self, NewCertIssuer};
-use crate::inventory::{ca_chain, local_ca, profile};
+use crate::inventory::{ca_chain, keep_first};
 use crate::json::Json;
+use crate::reference::{self, Field, agreed};
 use crate::request::PathId;
 use crate::store::cert_issuer::CertIssuer;
 use crate::store::certificate::Certificate;
 use crate::store::local_ca::LocalCa;
 use crate::store::profile::Profile;
+use crate::store::team::Team;
 
 /// Certificate Issuers, for administrators.
 pub fn routes() -> OpenApiRouter<AppState> {
@@ -91,17 +92,19 @@ async fn create(
     if new.ca_type.is_some_and(|kind| kind != LOCAL) {
         faults.add("caType", "must be 0, a Local CA");
     }
+    let teams = faults.references::<Team>(&state, "teams", &new.teams).await?;
     faults.finish()?;
     let ca = local_ca_of(&state, &new).await?;
     let profile = profile_of(&state, &new).await?;
-    let teams = teams(&state, &new.teams).await?;
+    let mut allowed_generators = new.allowed_generators;
+    keep_first(&mut allowed_generators);
     let new = NewCertIssuer {
         name: new.ca_name,
         local_ca_id: ca.id,
         profile_id: profile.id,
         allow_dn_requests: new.allow_dn_requests.unwrap_or(true),
         allow_csr_requests: new.allow_csr_requests.unwrap_or(true),
-        allowed_generators: new.allowed_generators,
+        allowed_generators,
         teams,
     };
     let issuer = cert_issuer::create(&state, by.username(), new).await?;
@@ -120,11 +123,8 @@ async fn chain_by_name(
     name: Result<Path<String>, PathRejection>,
 ) -> Result<Json<Vec<String>>, ApiError> {
     let Ok(Path(name)) = name else { return Err(no_issuer()) };
-    let issuer = match (state.store.live_cert_issuer_named(&name).await?, name.parse()) {
-        (None, Ok(id)) => state.store.cert_issuer(id).await?,
-        (found, _) => found,
-    };
-    let issuer = issuer.filter(|issuer| issuer.deleted_at.is_none()).ok_or_else(no_issuer)?;
+    let issuer: Option<CertIssuer> = reference::by_either(&state.store, &name).await?;
+    let issuer = issuer.ok_or_else(no_issuer)?;
     let (_, chain) = subject_and_chain(&state, issuer.local_ca_id).await?;
     Ok(Json(pems(&chain)))
 }
@@ -147,40 +147,25 @@ async fn subject_and_chain(
 }
 
 async fn local_ca_of(state: &AppState, new: &NewCertIssuerBody) -> Result<LocalCa, ApiError> {
-    let named =
-        [("localCaId", new.local_ca_id.as_deref()), ("localCaName", new.local_ca_name.as_deref())];
-    let find = |field, named| local_ca::find(state, field, named);
-    let found = agreed(&named, find, |ca: &LocalCa| ca.id).await?;
-    found.ok_or_else(|| ApiError::invalid_field("localCaId", "must name a Local CA"))
+    let fields = [
+        Field::Id("localCaId", new.local_ca_id.as_deref()),
+        Field::Either("localCaName", new.local_ca_name.as_deref()),
+    ];
+    let found = agreed(state, Code::UnknownReference, &fields).await?;
+    let (_, ca) =
+        found.ok_or_else(|| ApiError::invalid_field("localCaId", "must name a Local CA"))?;
+    Ok(ca)
 }
 
 async fn profile_of(state: &AppState, new: &NewCertIssuerBody) -> Result<Profile, ApiError> {
-    let named = [
-        ("certProfileId", new.cert_profile_id.as_deref()),
-        ("certProfileName", new.cert_profile_name.as_deref()),
+    let fields = [
+        Field::Id("certProfileId", new.cert_profile_id.as_deref()),
+        Field::Either("certProfileName", new.cert_profile_name.as_deref()),
     ];
-    let find = |field, named| profile::find(state, field, named);
-    let found = agreed(&named, find, |profile: &Profile| profile.id).await?;
-    found.ok_or_else(|| ApiError::invalid_field("certProfileId", "must name a profile"))
-}
-
-async fn teams(state: &AppState, named: &[String]) -> Result<Vec<TeamId>, ApiError> {
-    let mut found = Vec::new();
-    for (index, name) in named.iter().enumerate() {
-        let by_id = match name.parse() {
-            Ok(id) => state.store.team(id).await?,
-            Err(_) => None,
-        };
-        let team = match by_id {
-            Some(team) => Some(team),
-            None => state.store.team_named(name).await?,
-        };
-        let field = format!("teams[{index}]");
-        let message = format!("{name} is neither id nor name of a team");
-        let unknown = || ApiError::refused_field(Code::UnknownReference, &field, message);
-        found.push(team.ok_or_else(unknown)?.id);
-    }
-    Ok(found)
+    let found = agreed(state, Code::UnknownReference, &fields).await?;
+    let (_, profile) =
+        found.ok_or_else(|| ApiError::invalid_field("certProfileId", "must name a profile"))?;
+    Ok(profile)
 }
 
 fn no_issuer() -> ApiError {

@@ -1,20 +1,19 @@
 //! `/admin/localca`.
 
+mod policy;
+
 use axum::extract::State;
 use chancery_shared::id::kind;
-use chancery_shared::wire::policy::Policy;
-use serde_json::{Map, Value};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::json::local_ca::{LocalCaItem, NewLocalCaBody};
-use super::reference::agreed;
 use super::validate::Faults;
 use crate::app::AppState;
 use crate::auth::Administrator;
 use crate::certificate::CertificatePolicy;
-use crate::error::{ApiError, JsonError};
-use crate::inventory::key_store;
+use crate::error::{ApiError, Code, JsonError};
+use crate::inventory::keep_first;
 use crate::inventory::local_ca::{
     self, LocalCaDefinition, Maker, NewLocalCa, algorithm, hash_and_pss,
 };
@@ -22,7 +21,9 @@ use crate::issuance::name_constraints::NameConstraintsText;
 use crate::json::Json;
 use crate::name::{DistinguishedName, dn_text};
 use crate::packaging::pem;
+use crate::reference::{Field, agreed};
 use crate::request::{PathId, RequestId};
+use crate::store::key_store::KeyStore;
 use crate::store::local_ca::{LocalCa, LocalCaStatus};
 use crate::timestamp;
 
@@ -87,8 +88,13 @@ async fn create(
 async fn understand(
     state: &AppState,
     maker: &Maker,
-    body: NewLocalCaBody,
+    mut body: NewLocalCaBody,
 ) -> Result<NewLocalCa, ApiError> {
+    for list in
+        [&mut body.policies, &mut body.cdps, &mut body.aia_ocsp_urls, &mut body.aia_issuer_urls]
+    {
+        keep_first(list);
+    }
     let mut faults = Faults::default();
     faults.check_name("name", &body.name, 100);
     if !(1..=9_200).contains(&body.lifetime_in_days) {
@@ -108,12 +114,12 @@ async fn understand(
     ] {
         check_urls(field, urls, &mut faults);
     }
-    let policy = policy(state, body.policy, &mut faults);
+    let policy = body.policy.and_then(|narrowed| policy::read(state, narrowed, &mut faults));
     let parents = [
-        ("parentLocalCaId", body.parent_local_ca_id.as_deref()),
-        ("parentLocalCaName", body.parent_local_ca_name.as_deref()),
+        Field::Id("parentLocalCaId", body.parent_local_ca_id.as_deref()),
+        Field::Either("parentLocalCaName", body.parent_local_ca_name.as_deref()),
     ];
-    match (body.root_ca, parents.iter().any(|(_, named)| named.is_some())) {
+    match (body.root_ca, parents.iter().any(Field::is_given)) {
         (Some(true), true) => faults.add("rootCa", "a root CA has no parent; give one of both"),
         (None | Some(false), false) => faults.add(
             "parentLocalCaId",
@@ -122,21 +128,20 @@ async fn understand(
         _ => {}
     }
     let stores = [
-        ("keyStoreId", body.key_store_id.as_deref()),
-        ("keyStoreName", body.key_store_name.as_deref()),
+        Field::Id("keyStoreId", body.key_store_id.as_deref()),
+        Field::Either("keyStoreName", body.key_store_name.as_deref()),
     ];
-    if stores.iter().all(|(_, named)| named.is_none()) {
+    if !stores.iter().any(Field::is_given) {
         faults.add("keyStoreId", "must name the Key Store of the new key");
     }
     faults.finish()?;
     let (Some(subject), Some((key_algorithm, signature_algorithm))) = (subject, signing) else {
         return Err(ApiError::invalid_field("subjectDn", "is missing"));
     };
-    let key_store = agreed(&stores, |field, named| key_store::find(state, field, named), |s| s.id)
-        .await?
-        .ok_or_else(|| ApiError::invalid_field("keyStoreId", "is missing"))?;
-    let parent =
-        agreed(&parents, |field, named| local_ca::find(state, field, named), |ca| ca.id).await?;
+    let key_store: Option<(_, KeyStore)> = agreed(state, Code::UnknownReference, &stores).await?;
+    let (_, key_store) =
+        key_store.ok_or_else(|| ApiError::invalid_field("keyStoreId", "is missing"))?;
+    let parent = agreed(state, Code::UnknownReference, &parents).await?.map(|(_, ca)| ca);
     Ok(NewLocalCa {
         name: body.name,
         key_store_id: key_store.id,
@@ -227,28 +232,6 @@ fn check_urls(field: &str, urls: &[String], faults: &mut Faults) {
     }
 }
 
-/// The ceiling, narrowed by the fields that were given.
-fn policy(
-    state: &AppState,
-    narrowed: Option<Map<String, Value>>,
-    faults: &mut Faults,
-) -> Option<Policy> {
-    let narrowed = narrowed?;
-    let signer = state.signer.state();
-    let ceiling = signer.ceiling().cloned().unwrap_or_else(Policy::shipped);
-    let Ok(Value::Object(mut fields)) = serde_json::to_value(&ceiling) else { return None };
-    fields.extend(narrowed);
-    match serde_json::from_value::<Policy>(Value::Object(fields)) {
-        Ok(policy) => match policy.beyond(&ceiling) {
-            None => return Some(policy),
-            Some(field) => faults
-                .add(&format!("policy.{field}"), "goes beyond what the signer's operator allows"),
-        },
-        Err(error) => faults.add("policy", error.to_string()),
-    }
-    None
-}
-
 async fn item(state: &AppState, ca: LocalCa) -> Result<LocalCaItem, ApiError> {
     let definition = LocalCaDefinition::of(&ca)?;
     let certificate = match ca.certificate_id {
@@ -261,6 +244,7 @@ async fn item(state: &AppState, ca: LocalCa) -> Result<LocalCaItem, ApiError> {
         LocalCaStatus::Offline => "offline",
         LocalCaStatus::AwaitingCertificate => "awaiting certificate",
         LocalCaStatus::AwaitingApproval => "awaiting approval",
+        LocalCaStatus::Removing => "removing",
         LocalCaStatus::Revoked => "revoked",
     };
     Ok(LocalCaItem {

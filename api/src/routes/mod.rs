@@ -9,7 +9,6 @@ pub mod localca;
 pub mod login;
 pub mod profiles;
 pub mod record;
-mod reference;
 pub mod teams;
 pub mod users;
 mod validate;

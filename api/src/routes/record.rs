@@ -5,8 +5,8 @@ use std::fmt::Display;
 use time::OffsetDateTime;
 
 use super::json::certificate::{CertificateRecord, CertificateStatus, HistoryRecord};
-use crate::certificate::CertificateFacts;
 use crate::certificate::fields::NotACertificate;
+use crate::certificate::{self, CertificateFacts};
 use crate::packaging::pem;
 use crate::store::certificate::{HistoryEntry, StoredCertificate};
 use crate::timestamp;
@@ -20,7 +20,7 @@ impl CertificateRecord {
     pub fn new(stored: &StoredCertificate, now: OffsetDateTime) -> Result<Self, NotACertificate> {
         let StoredCertificate { certificate: row, team_name, cert_issuer_name, history } = stored;
         let facts = CertificateFacts::read(&row.der)?;
-        let has_expired = now > row.not_after;
+        let has_expired = certificate::is_over(row.not_after, now);
         let status = match (row.revoked, has_expired, row.renewed) {
             (true, ..) => CertificateStatus::Revoked,
             (_, true, _) => CertificateStatus::Expired,

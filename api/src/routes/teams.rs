@@ -14,8 +14,12 @@ use super::validate::Faults;
 use crate::app::AppState;
 use crate::auth::Administrator;
 use crate::error::{ApiError, JsonError};
+use crate::ip_white_list;
 use crate::json::Json;
+use crate::reference::name_taken;
 use crate::request::PathId;
+use crate::store::account::Account;
+use crate::store::cert_issuer::CertIssuer;
 use crate::store::team::Team;
 
 /// Teams, for administrators.
@@ -74,12 +78,17 @@ async fn create(
     let mut faults = Faults::default();
     faults.check_name("name", &new.name, 100);
     faults.check_length("description", new.description.as_deref().unwrap_or_default(), 1000);
-    faults.check_length("ipWhiteList", new.ip_white_list.as_deref().unwrap_or_default(), 1000);
-    let issuers = issuers(&state, &new.authorised_cas, &mut faults).await?;
-    let members = members(&state, &new.members, &mut faults).await?;
+    let ip_white_list = new.ip_white_list.unwrap_or_default();
+    faults.check_length("ipWhiteList", &ip_white_list, 1000);
+    if let Err(problem) = ip_white_list::check(&ip_white_list) {
+        faults.add("ipWhiteList", problem.to_string());
+    }
+    let issuers =
+        faults.references::<CertIssuer>(&state, "authorisedCas", &new.authorised_cas).await?;
+    let members = faults.references::<Account>(&state, "members", &new.members).await?;
     faults.finish()?;
     if state.store.team_named(&new.name).await?.is_some() {
-        return Err(name_taken(&new.name));
+        return Err(name_taken::<Team>("name", &new.name));
     }
     let team = Team {
         id: state.new_id(),
@@ -88,7 +97,7 @@ async fn create(
         internal_group: new.internal_group.unwrap_or(Group::User).into(),
         dont_send_emails_on_issue: new.dont_send_emails_on_issue.unwrap_or_default(),
         dont_send_reminder_emails: new.dont_send_reminder_emails.unwrap_or_default(),
-        ip_white_list: new.ip_white_list.unwrap_or_default(),
+        ip_white_list,
         created_at: state.clock.now(),
         created_by: by.username().to_owned(),
     };
@@ -114,52 +123,4 @@ async fn read(state: &AppState, id: TeamId) -> Result<TeamItem, ApiError> {
         issuers.iter().map(|pair| pair.cert_issuer_id).collect(),
         members.iter().map(|membership| membership.user_id).collect(),
     ))
-}
-
-async fn issuers(
-    state: &AppState,
-    named: &[String],
-    faults: &mut Faults,
-) -> Result<Vec<CertIssuerId>, ApiError> {
-    let mut found = Vec::new();
-    for (index, name) in named.iter().enumerate() {
-        match state.store.live_issuer(name).await? {
-            Some(id) => found.push(id),
-            None => faults.add(
-                &format!("authorisedCas[{index}]"),
-                "is neither id nor name of a Certificate Issuer",
-            ),
-        }
-    }
-    Ok(found)
-}
-
-async fn members(
-    state: &AppState,
-    named: &[String],
-    faults: &mut Faults,
-) -> Result<Vec<UserId>, ApiError> {
-    let mut found = Vec::new();
-    for (index, name) in named.iter().enumerate() {
-        let by_id = match name.parse() {
-            Ok(id) => state.store.account(id).await?,
-            Err(_) => None,
-        };
-        let account = match by_id {
-            Some(account) => Some(account),
-            None => state.store.account_named(name).await?,
-        };
-        match account {
-            Some(account) => found.push(account.id),
-            None => faults.add(&format!("members[{index}]"), "is neither id nor name of a user"),
-        }
-    }
-    Ok(found)
-}
-
-fn name_taken(name: &str) -> ApiError {
-    use crate::error::{Code, FieldError};
-    let message = format!("there is a team {name} already; choose another name");
-    let field = FieldError { field: "name".to_owned(), message: message.clone() };
-    ApiError::refused(Code::NameTaken, message).with_fields(vec![field])
 }

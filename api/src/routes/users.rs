@@ -13,10 +13,11 @@ use super::json::user::{NewUser, UserItem};
 use super::validate::Faults;
 use crate::app::AppState;
 use crate::auth::Administrator;
-use crate::error::{ApiError, Code, FieldError, JsonError};
+use crate::error::{ApiError, Code, JsonError};
 use crate::json::Json;
 use crate::request::PathId;
 use crate::store::account::Account;
+use crate::store::team::Team;
 
 /// Users, for administrators.
 pub fn routes() -> OpenApiRouter<AppState> {
@@ -74,7 +75,7 @@ async fn create(
     if let Err(error) = new.password.check_length(state.config.password_min_length) {
         faults.add("password", error.to_string());
     }
-    let teams = teams(&state, &new.teams_ids, &mut faults).await?;
+    let teams = faults.references::<Team>(&state, "teamsIds", &new.teams_ids).await?;
     faults.finish()?;
     if state.store.account_named(&new.username).await?.is_some() {
         return Err(name_taken(&new.username));
@@ -113,31 +114,7 @@ async fn read(state: &AppState, id: UserId) -> Result<UserItem, ApiError> {
     Ok(UserItem::new(account, teams))
 }
 
-async fn teams(
-    state: &AppState,
-    named: &[String],
-    faults: &mut Faults,
-) -> Result<Vec<TeamId>, ApiError> {
-    let mut found = Vec::new();
-    for (index, name) in named.iter().enumerate() {
-        let by_id = match name.parse() {
-            Ok(id) => state.store.team(id).await?,
-            Err(_) => None,
-        };
-        let team = match by_id {
-            Some(team) => Some(team),
-            None => state.store.team_named(name).await?,
-        };
-        match team {
-            Some(team) => found.push(team.id),
-            None => faults.add(&format!("teamsIds[{index}]"), "is neither id nor name of a team"),
-        }
-    }
-    Ok(found)
-}
-
 fn name_taken(name: &str) -> ApiError {
     let message = format!("there is a user {name} already, in one case or another");
-    let field = FieldError { field: "username".to_owned(), message: message.clone() };
-    ApiError::refused(Code::NameTaken, message).with_fields(vec![field])
+    ApiError::refused_field(Code::NameTaken, "username", message)
 }

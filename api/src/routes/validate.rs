@@ -1,15 +1,37 @@
 //! Rules for the fields of items, collected so that one answer names every field at fault.
 
-use crate::error::{ApiError, FieldError};
+use chancery_shared::id::Id;
+
+use crate::app::AppState;
+use crate::error::{ApiError, Code, FieldError};
+use crate::name::email_address;
+use crate::reference::{Item, by_either, unknown_words};
+use crate::store::StoreError;
 
 /// The fields found wrong so far.
 #[derive(Debug, Default)]
-pub(super) struct Faults(Vec<FieldError>);
+pub(super) struct Faults {
+    fields: Vec<FieldError>,
+    /// So many of them name nothing, and are sound but for that.
+    unknown: usize,
+}
 
 impl Faults {
     /// Notes that `field` is wrong.
     pub(super) fn add(&mut self, field: &str, message: impl Into<String>) {
-        self.0.push(FieldError { field: field.to_owned(), message: message.into() });
+        self.fields.push(FieldError { field: field.to_owned(), message: message.into() });
+    }
+
+    /// Notes what is wrong with the fields of the object in the field `parent`.
+    pub(super) fn add_below(&mut self, parent: &str, error: ApiError) {
+        match error {
+            ApiError::Refused(refused) if !refused.fields.is_empty() => {
+                for FieldError { field, message } in refused.fields {
+                    self.add(&format!("{parent}.{field}"), message);
+                }
+            }
+            other => self.add(parent, other.to_string()),
+        }
     }
 
     /// A name: `most` characters at most, none of them a control character, no blank around.
@@ -31,17 +53,40 @@ impl Faults {
 
     /// One mailbox; nothing that could add a header or a second one.
     pub(super) fn check_email(&mut self, field: &str, text: &str) {
-        let breaks = |c: char| c.is_control() || c.is_whitespace() || ",;<>\"()".contains(c);
-        let is_mailbox = text.rsplit_once('@').is_some_and(|(local, domain)| {
-            !local.is_empty() && !local.contains('@') && !domain.is_empty()
-        });
-        if !is_mailbox || text.len() > 254 || text.contains(breaks) {
-            self.add(field, "must be one address such as name@example.org");
+        if let Err(error) = email_address::check(text) {
+            self.add(field, error.to_string());
         }
     }
 
-    /// 400 if there were any.
+    /// The items that the elements of a list name by id or name, each once.
+    pub(super) async fn references<T: Item>(
+        &mut self,
+        state: &AppState,
+        field: &str,
+        named: &[String],
+    ) -> Result<Vec<Id<T::Kind>>, StoreError> {
+        let mut found = Vec::new();
+        for (index, text) in named.iter().enumerate() {
+            match by_either::<T>(&state.store, text).await? {
+                Some(item) if found.contains(&item.id()) => {}
+                Some(item) => found.push(item.id()),
+                None => {
+                    self.add(&format!("{field}[{index}]"), unknown_words::<T>(text));
+                    self.unknown += 1;
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// 400 if there were any; 422 if nothing is wrong but that some name nothing.
     pub(super) fn finish(self) -> Result<(), ApiError> {
-        if self.0.is_empty() { Ok(()) } else { Err(ApiError::invalid(self.0)) }
+        match self.fields.len() {
+            0 => Ok(()),
+            all if all == self.unknown => {
+                Err(ApiError::refused_fields(Code::UnknownReference, self.fields))
+            }
+            _ => Err(ApiError::invalid(self.fields)),
+        }
     }
 }

@@ -15,7 +15,8 @@ use tokio::task::JoinHandle;
 use crate::app::AppState;
 use crate::certificate::CertificateFacts;
 use crate::error::ApiError;
-use crate::inventory::{cert_issuer, local_ca::Maker};
+use crate::first_start;
+use crate::inventory::cert_issuer;
 use crate::issuance::csr_issuance::{CsrIssuance, CsrRequestBody, NewIds, Requester};
 use crate::issuance::issue::issue;
 use crate::listener::ServerIdentity;
@@ -124,9 +125,9 @@ async fn renew(
     identity: &ServerIdentity,
     files: &TlsFiles,
 ) -> Result<OffsetDateTime, ApiError> {
-    let Maker { user_id, username, request_id } = crate::first_start::administrator(state).await?;
-    let teams = state.store.teams_of(user_id).await?;
-    let team = teams.first().ok_or_else(|| ApiError::not_found("team"))?;
+    let owner = first_start::owner(state).await?;
+    let owner = owner.ok_or_else(|| ApiError::not_found("administrator"))?;
+    let request_id = format!("https-{}", state.new_id::<chancery_shared::id::kind::Row>());
     let issuer = state.store.live_cert_issuer_named(ISSUER).await?;
     let issuer = issuer.ok_or_else(|| ApiError::not_found("Certificate Issuer"))?;
     let issuer = cert_issuer::issuing(state, issuer.id).await?;
@@ -136,9 +137,9 @@ async fn renew(
     let issuance = CsrIssuance {
         requester: Requester {
             request_id: &request_id,
-            user_id,
-            username: &username,
-            team_id: team.id,
+            user_id: owner.user_id,
+            username: &owner.username,
+            team_id: owner.team_id,
         },
         issuer: &issuer,
         request: CsrRequestBody {

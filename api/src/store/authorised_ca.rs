@@ -8,28 +8,12 @@ use super::{Store, StoreError, Write};
 const TABLE: &str = "cert_issuer_team";
 
 statements! {
-    ALL = "
-        SELECT team_id, cert_issuer_id FROM cert_issuer_team ORDER BY team_id, cert_issuer_id";
-    OF_TEAM = "
-        SELECT team_id, cert_issuer_id
-          FROM cert_issuer_team
-         WHERE team_id = $1
-         ORDER BY cert_issuer_id";
-    OF_ISSUER = "
-        SELECT team_id, cert_issuer_id
-          FROM cert_issuer_team
-         WHERE cert_issuer_id = $1
-         ORDER BY team_id";
+    ALL = select!(cert_issuer_team "ORDER BY team_id, cert_issuer_id");
+    OF_TEAM = select!(cert_issuer_team "WHERE team_id = $1 ORDER BY cert_issuer_id");
+    OF_ISSUER = select!(cert_issuer_team "WHERE cert_issuer_id = $1 ORDER BY team_id");
     ADD = "
         INSERT INTO cert_issuer_team (cert_issuer_id, team_id) VALUES ($1, $2)
         ON CONFLICT (cert_issuer_id, team_id) DO NOTHING";
-    /// By id first: a name that looks like an id is no trap then.
-    LIVE_ISSUER = "
-        SELECT cert_issuer_id
-          FROM cert_issuer
-         WHERE (cert_issuer_id = $1 OR name = $1) AND deleted_at IS NULL
-         ORDER BY CASE WHEN cert_issuer_id = $1 THEN 0 ELSE 1 END
-         LIMIT 1";
     ALL_LIVE_NAMES = "SELECT name FROM cert_issuer WHERE deleted_at IS NULL ORDER BY name";
     USABLE_NAMES = "
         SELECT issuer.name
@@ -90,21 +74,6 @@ impl Store {
         let rows = sqlx::query_as(OF_ISSUER).bind(issuer.to_string()).fetch_all(self.pool()).await;
         let pairs = read(rows.map_err(StoreError::of(TABLE))?)?;
         Ok(pairs.into_iter().map(|pair| pair.team_id).collect())
-    }
-
-    /// The live issuer of this id or name.
-    ///
-    /// # Errors
-    ///
-    /// Only if the database fails.
-    pub async fn live_issuer(&self, id_or_name: &str) -> Result<Option<CertIssuerId>, StoreError> {
-        let id: Option<String> = sqlx::query_scalar(LIVE_ISSUER)
-            .bind(id_or_name)
-            .fetch_optional(self.pool())
-            .await
-            .map_err(StoreError::of("cert_issuer"))?;
-        let at = At { table: "cert_issuer", row: id_or_name };
-        at.parse_option("cert_issuer_id", id.as_deref())
     }
 
     /// The names of all live issuers.

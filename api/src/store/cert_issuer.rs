@@ -10,22 +10,9 @@ use crate::timestamp::{from_millis, to_millis};
 const TABLE: &str = "cert_issuer";
 
 statements! {
-    LIVE = "
-        SELECT cert_issuer_id, name, local_ca_id, profile_id, allow_dn_requests,
-               allow_csr_requests, allowed_generators, created_at, created_by, deleted_at
-          FROM cert_issuer
-         WHERE deleted_at IS NULL
-         ORDER BY name, cert_issuer_id";
-    BY_ID = "
-        SELECT cert_issuer_id, name, local_ca_id, profile_id, allow_dn_requests,
-               allow_csr_requests, allowed_generators, created_at, created_by, deleted_at
-          FROM cert_issuer
-         WHERE cert_issuer_id = $1";
-    LIVE_BY_NAME = "
-        SELECT cert_issuer_id, name, local_ca_id, profile_id, allow_dn_requests,
-               allow_csr_requests, allowed_generators, created_at, created_by, deleted_at
-          FROM cert_issuer
-         WHERE name = $1 AND deleted_at IS NULL";
+    LIVE = select!(cert_issuer "WHERE deleted_at IS NULL ORDER BY name, cert_issuer_id");
+    BY_ID = select!(cert_issuer "WHERE cert_issuer_id = $1");
+    LIVE_BY_NAME = select!(cert_issuer "WHERE name = $1 AND deleted_at IS NULL");
     INSERT = "
         INSERT INTO cert_issuer (cert_issuer_id, name, local_ca_id, profile_id, allow_dn_requests,
                                  allow_csr_requests, allowed_generators, created_at, created_by)

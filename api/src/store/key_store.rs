@@ -10,19 +10,9 @@ use crate::timestamp::{from_millis, to_millis};
 const TABLE: &str = "key_store";
 
 statements! {
-    LIVE = "
-        SELECT key_store_id, name, token, created_at, created_by, deleted_at
-          FROM key_store
-         WHERE deleted_at IS NULL
-         ORDER BY name, key_store_id";
-    BY_ID = "
-        SELECT key_store_id, name, token, created_at, created_by, deleted_at
-          FROM key_store
-         WHERE key_store_id = $1";
-    LIVE_BY_NAME = "
-        SELECT key_store_id, name, token, created_at, created_by, deleted_at
-          FROM key_store
-         WHERE name = $1 AND deleted_at IS NULL";
+    LIVE = select!(key_store "WHERE deleted_at IS NULL ORDER BY name, key_store_id");
+    BY_ID = select!(key_store "WHERE key_store_id = $1");
+    LIVE_BY_NAME = select!(key_store "WHERE name = $1 AND deleted_at IS NULL");
     INSERT = "
         INSERT INTO key_store (key_store_id, name, token, created_at, created_by)
         VALUES ($1, $2, $3, $4, $5)";

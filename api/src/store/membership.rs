@@ -8,9 +8,9 @@ use super::{Store, StoreError, Write};
 const TABLE: &str = "membership";
 
 statements! {
-    MEMBERSHIPS = "SELECT team_id, user_id FROM membership ORDER BY team_id, user_id";
-    OF_TEAM = "SELECT team_id, user_id FROM membership WHERE team_id = $1 ORDER BY user_id";
-    OF_USER = "SELECT team_id, user_id FROM membership WHERE user_id = $1 ORDER BY team_id";
+    MEMBERSHIPS = select!(membership "ORDER BY team_id, user_id");
+    OF_TEAM = select!(membership "WHERE team_id = $1 ORDER BY user_id");
+    OF_USER = select!(membership "WHERE user_id = $1 ORDER BY team_id");
     ADD = "
         INSERT INTO membership (team_id, user_id) VALUES ($1, $2)
         ON CONFLICT (team_id, user_id) DO NOTHING";

@@ -14,6 +14,9 @@ macro_rules! statements {
     };
 }
 
+#[macro_use]
+mod columns;
+
 pub mod account;
 pub mod authorised_ca;
 pub mod cert_issuer;

@@ -11,18 +11,9 @@ use crate::timestamp::{from_millis, to_millis};
 const TABLE: &str = "profile";
 
 statements! {
-    ALL = "
-        SELECT profile_id, name, definition, created_at, created_by
-          FROM profile
-         ORDER BY name, profile_id";
-    BY_ID = "
-        SELECT profile_id, name, definition, created_at, created_by
-          FROM profile
-         WHERE profile_id = $1";
-    BY_NAME = "
-        SELECT profile_id, name, definition, created_at, created_by
-          FROM profile
-         WHERE name = $1";
+    ALL = select!(profile "ORDER BY name, profile_id");
+    BY_ID = select!(profile "WHERE profile_id = $1");
+    BY_NAME = select!(profile "WHERE name = $1");
     INSERT = "
         INSERT INTO profile (profile_id, name, definition, created_at, created_by)
         VALUES ($1, $2, $3, $4, $5)";

@@ -11,29 +11,11 @@ use crate::timestamp::{from_millis, to_millis};
 const TABLE: &str = "team";
 
 statements! {
-    TEAMS = "
-        SELECT team_id, name, description, internal_group, dont_send_emails_on_issue,
-               dont_send_reminder_emails, ip_white_list, created_at, created_by
-          FROM team
-         ORDER BY name, team_id";
-    BY_ID = "
-        SELECT team_id, name, description, internal_group, dont_send_emails_on_issue,
-               dont_send_reminder_emails, ip_white_list, created_at, created_by
-          FROM team
-         WHERE team_id = $1";
-    BY_NAME = "
-        SELECT team_id, name, description, internal_group, dont_send_emails_on_issue,
-               dont_send_reminder_emails, ip_white_list, created_at, created_by
-          FROM team
-         WHERE name = $1";
-    OF_USER = "
-        SELECT team.team_id, team.name, team.description, team.internal_group,
-               team.dont_send_emails_on_issue, team.dont_send_reminder_emails,
-               team.ip_white_list, team.created_at, team.created_by
-          FROM team
-          JOIN membership ON membership.team_id = team.team_id
-         WHERE membership.user_id = $1
-         ORDER BY team.name, team.team_id";
+    TEAMS = select!(team "ORDER BY name, team_id");
+    BY_ID = select!(team "WHERE team_id = $1");
+    BY_NAME = select!(team "WHERE name = $1");
+    OF_USER = select!(team "WHERE team_id IN (SELECT team_id FROM membership WHERE user_id = $1)
+         ORDER BY name, team_id");
     INSERT = "
         INSERT INTO team (team_id, name, description, internal_group, dont_send_emails_on_issue,
                           dont_send_reminder_emails, ip_white_list, created_at, created_by)

@@ -43,10 +43,10 @@ pub(super) fn check(
     if not_after <= not_before {
         return Err(PolicyViolation::NotAfterFirst);
     }
-    if not_after < now {
+    // RFC 5280, section 4.1.2.5: the second of notAfter still belongs to the validity.
+    if now - not_after >= Duration::SECOND {
         return Err(PolicyViolation::AlreadyOver);
     }
-    // RFC 5280, section 4.1.2.5: the second of notAfter still belongs to the validity.
     let validity = not_after - not_before + Duration::SECOND;
     if validity > Duration::days(i64::from(bounds.max_days)) {
         return Err(PolicyViolation::ValidityTooLong(bounds.max_days));

@@ -9,7 +9,9 @@ pub use issuing::issuing;
 use super::csr_generator;
 use super::local_ca::LocalCaDefinition;
 use crate::app::AppState;
+use crate::echo::cut;
 use crate::error::{ApiError, Code};
+use crate::reference::name_taken;
 use crate::signer_client::SignerError;
 use crate::store::cert_issuer::CertIssuer;
 use crate::store::local_ca::{LocalCa, LocalCaStatus};
@@ -56,7 +58,7 @@ pub async fn create(
     let profile = profile.ok_or_else(|| unknown("certProfileId", "profile"))?;
     check_policy(state, &ca, &profile)?;
     if state.store.live_cert_issuer_named(&new.name).await?.is_some() {
-        return Err(super::name_taken("caName", "Certificate Issuer", &new.name));
+        return Err(name_taken::<CertIssuer>("caName", &new.name));
     }
     let issuer = CertIssuer {
         id: state.new_id(),
@@ -85,7 +87,7 @@ fn check_generator(index: usize, name: &str) -> Result<(), ApiError> {
         return Ok(());
     }
     let all = csr_generator::NAMES.join(", ");
-    let message = format!("there is no CSR Generator {name}; there are {all}");
+    let message = format!("there is no CSR Generator {}; there are {all}", cut(name));
     let field = format!("allowedGenerators[{index}]");
     Err(ApiError::refused_field(Code::UnknownGenerator, &field, message))
 }
@@ -98,6 +100,7 @@ fn check_live(ca: &LocalCa) -> Result<(), ApiError> {
         LocalCaStatus::Offline => "offline",
         LocalCaStatus::AwaitingCertificate => "awaiting its certificate",
         LocalCaStatus::AwaitingApproval => "awaiting the signer operator's approval",
+        LocalCaStatus::Removing => "being removed",
         LocalCaStatus::Revoked => "revoked",
     };
     let message = format!("the Local CA {} can't sign: it is {state}", ca.name);

@@ -1,13 +1,15 @@
 //! What a Local CA is to be, beyond name, subject and place.
 
 use chancery_shared::bytes::Bytes;
-use chancery_shared::id::UserId;
+use chancery_shared::certificate::assemble;
+use chancery_shared::id::{CertificateId, UserId};
 use chancery_shared::wire::JournalHead;
 use chancery_shared::wire::algorithm::{KeyAlgorithm, SignatureAlgorithm};
 use chancery_shared::wire::policy::Policy;
 use serde::{Deserialize, Serialize};
 
-use crate::certificate::CertificatePolicy;
+use crate::app::AppState;
+use crate::certificate::{CertificateFacts, CertificatePolicy};
 use crate::error::ApiError;
 use crate::issuance::context::IssuanceContext;
 use crate::issuance::extensions::Pointers;
@@ -83,6 +85,21 @@ impl LocalCaDefinition {
     /// None that can be provoked: every part has a JSON form.
     pub fn to_text(&self) -> Result<String, ApiError> {
         serde_json::to_string(self).map_err(ApiError::internal)
+    }
+
+    /// The record of the certificate that the CA waits for, once there is one, whoever made it and
+    /// under whichever id.
+    ///
+    /// # Errors
+    ///
+    /// The database failed, or the row holds a draft that is none.
+    pub async fn recorded(&self, state: &AppState) -> Result<Option<CertificateId>, ApiError> {
+        let Some(awaiting) = &self.awaiting else { return Ok(None) };
+        // As the certificate will be, but for its signature.
+        let unsigned = assemble(&awaiting.tbs.0, &[]).map_err(ApiError::internal)?;
+        let facts = CertificateFacts::read(&unsigned).map_err(ApiError::internal)?;
+        let store = &state.store;
+        Ok(store.certificate_id_by_serial(&facts.issuer_key, &facts.serial_number).await?)
     }
 
     /// What its certificates tell clients.

@@ -8,12 +8,13 @@ use chancery_shared::wire::Context;
 use chancery_shared::wire::journal::{Entry, Event};
 use serde::Deserialize;
 
+use super::claim;
 use super::definition::LocalCaDefinition;
 use super::undo::LOCAL_CA_ID;
 use crate::app::AppState;
 use crate::error::ApiError;
 use crate::signer_client::SignerError;
-use crate::store::local_ca::LocalCa;
+use crate::store::local_ca::{LocalCa, LocalCaClaim};
 
 /// Notes the key of `ca` with its row, if the journal says that one was made for it.
 ///
@@ -22,6 +23,7 @@ use crate::store::local_ca::LocalCa;
 /// Signer or database failed: it is not known whether there is a key.
 pub(super) async fn restore(
     state: &AppState,
+    claim: LocalCaClaim,
     ca: &LocalCa,
     definition: &LocalCaDefinition,
 ) -> Result<(), ApiError> {
@@ -44,7 +46,7 @@ pub(super) async fn restore(
                     pending.insert(key_id);
                 }
                 Event::KeyCreated { key_id, .. } if pending.contains(&key_id) => {
-                    return note(state, ca, key_id, begun.signer_id).await;
+                    return note(state, claim, ca, key_id, begun.signer_id).await;
                 }
                 _ => {}
             }
@@ -54,14 +56,16 @@ pub(super) async fn restore(
 
 async fn note(
     state: &AppState,
+    claim: LocalCaClaim,
     ca: &LocalCa,
     key_id: KeyId,
     signer_id: SignerId,
 ) -> Result<(), ApiError> {
     tracing::warn!(local_ca.id = %ca.id, %key_id, "the journal has a key that was lost here");
     let mut write = state.store.begin().await?;
-    write.set_local_ca_key(ca.id, key_id, signer_id).await?;
-    Ok(write.commit().await?)
+    let is_held = write.set_local_ca_key(claim, key_id, signer_id).await?;
+    write.commit().await?;
+    claim::check(is_held, ca)
 }
 
 fn names(context: &Context, local_ca_id: &str) -> bool {

@@ -1,14 +1,16 @@
 //! The making of a Local CA, in steps that can each be found half-done and finished.
 
 use chancery_shared::bytes::Bytes;
-use chancery_shared::id::{CertificateId, KeyId, RowId, TeamId};
+use chancery_shared::id::{CertificateId, KeyId, RowId};
 use chancery_shared::wire::v1::{CreateCaKey, KeyRole, SignCaCertificate, SignOwnCertificate};
 
+use super::claim;
 use super::definition::{Awaiting, LocalCaDefinition};
-use super::undo::{is_unknown, key_context, remove};
+use super::undo::{is_unknown, key_context, remove, take_back_key};
 use super::{Maker, NewLocalCa, issuing_ca};
 use crate::app::AppState;
 use crate::error::ApiError;
+use crate::first_start;
 use crate::issuance::ca_certificate::{CaSubject, draft_own, draft_subordinate};
 use crate::issuance::context::IssuanceContext;
 use crate::issuance::name_constraints::NameConstraintsText;
@@ -17,7 +19,7 @@ use crate::issuance::signing::SignedTbs;
 use crate::issuance::tbs::Draft;
 use crate::name::{DistinguishedName, dn_text};
 use crate::signer_client::{SignerError, Signing};
-use crate::store::local_ca::{LocalCa, LocalCaStatus};
+use crate::store::local_ca::{LocalCa, LocalCaClaim, LocalCaStatus};
 
 /// How often a draft whose connection was lost is made again.
 const ATTEMPTS: usize = 3;
@@ -29,7 +31,7 @@ pub(super) async fn make(
     new: NewLocalCa,
 ) -> Result<LocalCa, ApiError> {
     // 1. The row, before anything exists that only it could explain. It says from where on the
-    // journal may speak of its key.
+    // journal may speak of its key, and that this request works on it.
     let begun_after = state.signer.state().journal_head();
     let definition = LocalCaDefinition { begun_after, ..new.definition };
     let ca = LocalCa {
@@ -48,19 +50,22 @@ pub(super) async fn make(
         created_by: maker.username.clone(),
         deleted_at: None,
     };
+    let claim = LocalCaClaim { local_ca_id: ca.id, holder: state.new_id() };
     let mut write = state.store.begin().await?;
     write.insert_local_ca(&ca).await?;
+    write.claim_local_ca(claim, state.clock.now(), claim::until(state)).await?;
     write.commit().await?;
 
     // 2. The rest. A CA that the signer refuses leaves nothing behind.
-    match finish(state, maker, &ca, &new.token).await {
+    match finish(state, maker, claim, &ca, &new.token).await {
         Ok(()) => {
             let made = state.store.local_ca(ca.id).await?;
             made.ok_or_else(|| ApiError::not_found("Local CA"))
         }
         Err(error) => {
             if !is_unknown(&error) {
-                remove(state, maker, &ca).await;
+                remove(state, maker, claim, &ca).await;
+                claim::release(state, claim).await;
             }
             Err(error)
         }
@@ -68,16 +73,17 @@ pub(super) async fn make(
 }
 
 /// Brings a CA whose row exists to its key and its certificate.
-pub(super) async fn finish(
+async fn finish(
     state: &AppState,
     maker: &Maker,
+    claim: LocalCaClaim,
     ca: &LocalCa,
     token: &str,
 ) -> Result<(), ApiError> {
     let mut definition = LocalCaDefinition::of(ca)?;
 
     // 3. Its key, in the token.
-    let (key_id, spki) = create_key(state, maker, ca, token, &definition).await?;
+    let (key_id, spki) = create_key(state, maker, claim, ca, token, &definition).await?;
 
     // 4. Its certificate, drafted, kept with the row, and signed.
     let parent = match ca.parent_local_ca_id {
@@ -91,7 +97,7 @@ pub(super) async fn finish(
         let draft = draft(state, &definition, parent.as_ref(), &subject, &spki, nonce).await?;
         definition.awaiting =
             Some(Awaiting { tbs: Bytes(draft.tbs.clone()), context: context.clone() });
-        keep(state, ca, &definition).await?;
+        keep(state, claim, ca, &definition).await?;
         let tbs = Bytes(draft.tbs.clone());
         let wire = context.to_wire().map_err(ApiError::internal)?;
         let asked = match parent.as_ref().and_then(|parent| parent.key_id) {
@@ -122,9 +128,9 @@ pub(super) async fn finish(
                     }
                     (Signing::Pending(approval_id), _) => {
                         let mut write = state.store.begin().await?;
-                        let text = definition.to_text()?;
-                        write.set_local_ca_awaiting(ca.id, approval_id, &text).await?;
-                        Ok(write.commit().await?)
+                        let is_held = write.set_local_ca_awaiting(claim, approval_id).await?;
+                        write.commit().await?;
+                        claim::check(is_held, ca)
                     }
                     (Signing::Signed(_), None) => Err(SignerError::Protocol.into()),
                 };
@@ -137,6 +143,7 @@ pub(super) async fn finish(
 async fn create_key(
     state: &AppState,
     maker: &Maker,
+    claim: LocalCaClaim,
     ca: &LocalCa,
     token: &str,
     definition: &LocalCaDefinition,
@@ -152,8 +159,13 @@ async fn create_key(
     let created = state.signer.create_ca_key(request).await?;
     let signer_id = created.head.map(|head| head.signer_id).ok_or(SignerError::Protocol)?;
     let mut write = state.store.begin().await?;
-    write.set_local_ca_key(ca.id, created.value.key_id, signer_id).await?;
+    let is_held = write.set_local_ca_key(claim, created.value.key_id, signer_id).await?;
     write.commit().await?;
+    if !is_held {
+        // Whoever took the CA back meanwhile could not know of this key.
+        take_back_key(state, maker, ca, created.value.key_id).await;
+    }
+    claim::check(is_held, ca)?;
     Ok((created.value.key_id, created.value.spki.0))
 }
 
@@ -195,7 +207,8 @@ async fn context(
     parent: Option<&LocalCa>,
 ) -> Result<IssuanceContext, ApiError> {
     let certificate_id: CertificateId = state.new_id();
-    let team_id = administrators(state).await?;
+    let team_id = first_start::administrators(state).await?;
+    let team_id = team_id.ok_or_else(|| ApiError::not_found("team of administrators"))?;
     let history_id: RowId = state.new_id();
     Ok(IssuanceContext {
         request_id: maker.request_id.clone(),
@@ -220,23 +233,18 @@ async fn context(
     })
 }
 
-/// The team that CA certificates belong to.
-async fn administrators(state: &AppState) -> Result<TeamId, ApiError> {
-    let teams = state.store.teams().await?;
-    let team = teams
-        .iter()
-        .find(|team| team.internal_group == crate::store::account::Group::Administrators);
-    team.map(|team| team.id).ok_or_else(|| ApiError::not_found("team of administrators"))
-}
-
+/// From here on the signer may sign: nobody else may be taking the CA back.
 async fn keep(
     state: &AppState,
+    claim: LocalCaClaim,
     ca: &LocalCa,
     definition: &LocalCaDefinition,
 ) -> Result<(), ApiError> {
     let mut write = state.store.begin().await?;
-    write.set_local_ca_definition(ca.id, &definition.to_text()?).await?;
-    Ok(write.commit().await?)
+    let text = definition.to_text()?;
+    let is_held = write.set_local_ca_definition(claim, &text, claim::until(state)).await?;
+    write.commit().await?;
+    claim::check(is_held, ca)
 }
 
 /// 5. The record of the certificate, then the CA is live.
@@ -247,8 +255,8 @@ async fn record(
     signed: &SignedTbs,
 ) -> Result<(), ApiError> {
     let record = new_record(context, signed, None, MadeBy::Request).map_err(ApiError::internal)?;
-    state.store.insert(record).await?;
-    go_live(state, ca, context.certificate_id).await
+    let inserted = state.store.insert(record).await?;
+    go_live(state, ca, inserted.id()).await
 }
 
 /// Says that the CA's certificate is recorded and the CA can sign.
@@ -258,8 +266,14 @@ pub(super) async fn go_live(
     certificate_id: CertificateId,
 ) -> Result<(), ApiError> {
     let mut write = state.store.begin().await?;
-    write.set_local_ca_live(ca.id, certificate_id).await?;
+    let is_live_now = write.set_local_ca_live(ca.id, certificate_id).await?;
     write.commit().await?;
-    tracing::info!(local_ca.id = %ca.id, local_ca.name = ca.name, "a Local CA is live");
-    Ok(())
+    if is_live_now {
+        tracing::info!(local_ca.id = %ca.id, local_ca.name = ca.name, "a Local CA is live");
+        return Ok(());
+    }
+    // Request and resumer may both find the record.
+    let row = state.store.local_ca(ca.id).await?;
+    let is_live = row.is_some_and(|row| row.certificate_id == Some(certificate_id));
+    claim::check(is_live, ca)
 }

@@ -1,6 +1,8 @@
 //! Local CAs: what is asked for, how one is made, and how its making is finished after a crash.
 
 pub mod algorithm;
+mod bounds;
+mod claim;
 mod definition;
 mod lost_key;
 mod make;
@@ -9,7 +11,7 @@ mod resume;
 mod tests;
 mod undo;
 
-use chancery_shared::id::{KeyStoreId, LocalCaId, UserId};
+use chancery_shared::id::{KeyStoreId, UserId};
 
 pub use algorithm::hash_and_pss;
 pub use definition::{Awaiting, LocalCaDefinition};
@@ -18,9 +20,10 @@ pub use resume::Resumer;
 pub(crate) use resume::run_once as resume_once;
 
 use crate::app::AppState;
-use crate::error::{ApiError, Code, FieldError};
+use crate::error::{ApiError, Code};
 use crate::issuance::issuing_ca::IssuingCa;
 use crate::name::DistinguishedName;
+use crate::reference::name_taken;
 use crate::store::local_ca::{LocalCa, LocalCaStatus};
 
 /// A Local CA that an administrator asks for, each part sound by itself.
@@ -68,10 +71,9 @@ pub async fn create(state: &AppState, maker: Maker, new: NewLocalCa) -> Result<L
         check_parent(parent)?;
     }
     if state.store.live_local_ca_named(&new.name).await?.is_some() {
-        let message = format!("there is a Local CA {} already; choose another name", new.name);
-        let field = FieldError { field: "name".to_owned(), message: message.clone() };
-        return Err(ApiError::refused(Code::NameTaken, message).with_fields(vec![field]));
+        return Err(name_taken::<LocalCa>("name", &new.name));
     }
+    bounds::check(state, &new).await?;
     let state = state.clone();
     tokio::spawn(async move { make::make(&state, &maker, new).await })
         .await
@@ -102,25 +104,4 @@ pub async fn issuing_ca(state: &AppState, ca: &LocalCa) -> Result<IssuingCa, Api
     let pointers = definition.pointers();
     IssuingCa::new(&stored.certificate.der, definition.signature_algorithm, pointers)
         .map_err(ApiError::internal)
-}
-
-/// A Local CA by id or name; `field` is what the answer names where there is none.
-///
-/// # Errors
-///
-/// [`Code::UnknownReference`].
-pub async fn find(state: &AppState, field: &str, named: &str) -> Result<LocalCa, ApiError> {
-    let by_id = match named.parse::<LocalCaId>() {
-        Ok(id) => state.store.local_ca(id).await?.filter(|ca| ca.deleted_at.is_none()),
-        Err(_) => None,
-    };
-    let found = match by_id {
-        Some(ca) => Some(ca),
-        None => state.store.live_local_ca_named(named).await?,
-    };
-    found.ok_or_else(|| {
-        let message = format!("{named} is neither id nor name of a Local CA");
-        let field = FieldError { field: field.to_owned(), message: message.clone() };
-        ApiError::refused(Code::UnknownReference, message).with_fields(vec![field])
-    })
 }

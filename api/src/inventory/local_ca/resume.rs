@@ -7,17 +7,13 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use super::definition::LocalCaDefinition;
-use super::{Maker, lost_key, make, undo};
+use super::{Maker, claim, lost_key, make, undo};
 use crate::app::AppState;
 use crate::error::ApiError;
-use crate::store::local_ca::{LocalCa, LocalCaStatus};
+use crate::store::local_ca::{LocalCa, LocalCaClaim, LocalCaStatus};
 
 /// Pause between two looks.
 const EVERY: Duration = Duration::from_secs(5);
-
-/// A request that makes a CA is over after this, one way or the other: it asks the signer twice,
-/// for a key and for a signature, and each has a slot after 10 s and an answer after 29 s more.
-const REQUEST: time::Duration = time::Duration::seconds(120);
 
 /// The job; it ends when it is stopped or dropped.
 #[derive(Debug)]
@@ -67,49 +63,58 @@ pub(crate) async fn run_once(state: &AppState) -> Result<(), ApiError> {
 async fn look_at(state: &AppState, ca: &LocalCa) -> Result<(), ApiError> {
     let definition = LocalCaDefinition::of(ca)?;
     // The record is there, made by the request or by reconciliation.
-    if let Some(awaiting) = &definition.awaiting
-        && state.store.certificate(awaiting.context.certificate_id).await?.is_some()
+    if ca.status != LocalCaStatus::Removing
+        && let Some(certificate_id) = definition.recorded(state).await?
     {
-        return make::go_live(state, ca, awaiting.context.certificate_id).await;
+        return make::go_live(state, ca, certificate_id).await;
+    }
+    if !will_never_be(state, ca).await? {
+        return Ok(());
+    }
+    // A request that may still run has the claim, or another process that is at it.
+    let Some(claim) = claim::take(state, ca).await? else { return Ok(()) };
+    let taken_back = take_back(state, claim).await;
+    claim::release(state, claim).await;
+    taken_back
+}
+
+/// Whether nothing is on its way any more that would finish the CA, unless its request still runs.
+async fn will_never_be(state: &AppState, ca: &LocalCa) -> Result<bool, ApiError> {
+    let signer = state.signer.state();
+    match (ca.status, ca.approval_id) {
+        (LocalCaStatus::AwaitingApproval, Some(approval_id)) => {
+            Ok(match state.signer.approval_status(approval_id).await? {
+                // Approved: reconciliation makes the record from the journal.
+                ApprovalStatus::Waiting | ApprovalStatus::Approved { .. } => false,
+                ApprovalStatus::Denied | ApprovalStatus::Expired => true,
+            })
+        }
+        (LocalCaStatus::AwaitingCertificate, _) => {
+            signer.check_signer()?;
+            // Certified: the record is on its way from the journal.
+            Ok(!undo::is_certified(&signer, ca))
+        }
+        (LocalCaStatus::Removing, _) => Ok(true),
+        _ => Ok(false),
+    }
+}
+
+async fn take_back(state: &AppState, claim: LocalCaClaim) -> Result<(), ApiError> {
+    // As it is now that nobody else changes it: its request may have come further meanwhile.
+    let Some(ca) = state.store.local_ca(claim.local_ca_id).await? else { return Ok(()) };
+    if !will_never_be(state, &ca).await? {
+        return Ok(());
+    }
+    let definition = LocalCaDefinition::of(&ca)?;
+    if ca.key_id.is_none() {
+        lost_key::restore(state, claim, &ca, &definition).await?;
     }
     let maker = Maker {
         user_id: definition.maker_user_id,
         username: ca.created_by.clone(),
         request_id: format!("resume-{}", ca.id),
     };
-    match (ca.status, ca.approval_id) {
-        (LocalCaStatus::AwaitingApproval, Some(approval_id)) => {
-            match state.signer.approval_status(approval_id).await? {
-                // Approved: reconciliation makes the record from the journal.
-                ApprovalStatus::Waiting | ApprovalStatus::Approved { .. } => {}
-                ApprovalStatus::Denied | ApprovalStatus::Expired => {
-                    tracing::warn!(local_ca.name = ca.name, "a Local CA was not approved");
-                    undo::remove(state, &maker, ca).await;
-                }
-            }
-        }
-        (LocalCaStatus::AwaitingCertificate, _) if is_abandoned(state, ca) => {
-            let signer = state.signer.state();
-            signer.check_signer()?;
-            if ca.key_id.is_none() {
-                lost_key::restore(state, ca, &definition).await?;
-            }
-            let certified = ca
-                .key_id
-                .and_then(|id| signer.key(id).map(|key| key.has_ca_certificate))
-                .unwrap_or_default();
-            // Signed, and the record is on its way from the journal.
-            if !certified {
-                tracing::warn!(local_ca.name = ca.name, "a Local CA that was not made is removed");
-                undo::remove(state, &maker, ca).await;
-            }
-        }
-        _ => {}
-    }
+    tracing::warn!(local_ca.name = ca.name, "a Local CA that was not made is removed");
+    undo::remove(state, &maker, claim, &ca).await;
     Ok(())
-}
-
-/// Whether the request that began it is over without having finished it.
-fn is_abandoned(state: &AppState, ca: &LocalCa) -> bool {
-    state.clock.now() - ca.created_at > REQUEST
 }

@@ -2,6 +2,8 @@
 
 use chancery_shared::wire::policy::Policy;
 
+use serde_json::json;
+
 use super::*;
 use crate::inventory::profile_names::ProfileViolation;
 use crate::inventory::subject_rules::SubjectRuleBroken;
@@ -111,6 +113,52 @@ fn unsound_profiles_are_refused_by_the_name_of_the_field() {
 }
 
 #[test]
+fn what_the_signer_refuses_for_every_key_is_refused_before() {
+    let profile = |changes: serde_json::Value| -> ProfileDefinition {
+        let mut text = serde_json::to_value(ProfileDefinition::first()).unwrap();
+        text.as_object_mut().unwrap().extend(changes.as_object().unwrap().clone());
+        serde_json::from_value(text).unwrap()
+    };
+    for (changes, field) in [
+        (json!({"keyUsages": ["Encipher Only", "Digital Signature"]}), "keyUsages"),
+        (
+            json!({"keyUsages": ["Key Agreement"], "allowedKeyAlgorithms": ["RSA 2048"]}),
+            "keyUsages",
+        ),
+        (
+            json!({"keyUsages": ["Key Encipherment"], "allowedKeyAlgorithms": ["Ed25519"]}),
+            "keyUsages",
+        ),
+        (json!({"keyUsages": ["Non Repudiation"]}), "keyUsages"),
+        (json!({"keyUsages": ["Data Encipherment"]}), "keyUsages"),
+        (json!({"enhancedKeyUsages": ["Time Stamping", "Code Signing"]}), "enhancedKeyUsages"),
+        (json!({"subjectRules": {"required": ["O"], "allowed": ["CN"]}}), "subjectRules"),
+        (
+            json!({"subjectRules": {"required": ["OU"], "denyOrganizationalUnits": true}}),
+            "subjectRules",
+        ),
+        (json!({"subjectRules": {"allowedCountries": ["Germany"]}}), "subjectRules"),
+        (json!({"subjectRules": {"allowedOrganizations": ["x".repeat(65)]}}), "subjectRules"),
+        (
+            json!({"customExtensions": [{"oid": "1.3.6.1.5.5.7.1.24", "value": "MAA="}]}),
+            "customExtensions",
+        ),
+    ] {
+        let problem = profile(changes.clone()).check().unwrap_err();
+        assert_eq!(problem.field(), field, "{changes}: {problem}");
+    }
+    for changes in [
+        json!({"keyUsages": ["Key Encipherment"], "enhancedKeyUsages": ["Server Authentication"]}),
+        json!({"keyUsages": ["Non Repudiation"], "enhancedKeyUsages": ["Time Stamping"]}),
+        json!({"keyUsages": ["Data Encipherment"], "enhancedKeyUsages": ["1.2.3.4"]}),
+        json!({"keyUsages": ["Key Agreement"], "allowedKeyAlgorithms": ["ECDSA P-256"]}),
+        json!({"customExtensions": [{"oid": "1.3.6.1.5.5.7.1.24", "value": "MAMCAQU="}]}),
+    ] {
+        assert_eq!(profile(changes.clone()).check(), Ok(()), "{changes}");
+    }
+}
+
+#[test]
 fn a_profile_beyond_the_policy_of_the_key_names_the_field() {
     let first = ProfileDefinition::first();
     let shipped = Policy::shipped;
@@ -125,6 +173,18 @@ fn a_profile_beyond_the_policy_of_the_key_names_the_field() {
     ] {
         assert_eq!(first.beyond(&policy), Some(field));
     }
+    let responder = ProfileDefinition {
+        enhanced_key_usages: vec![ExtendedKeyUsage::OCSP_SIGNING],
+        ocsp_no_check: true,
+        ..first
+    };
+    let ocsp = Policy {
+        extended_key_usages: vec![ExtendedKeyUsage::OCSP_SIGNING.0.to_string()],
+        ..shipped()
+    };
+    let named = vec!["1.3.6.1.5.5.7.48.1.5".to_owned()];
+    assert_eq!(responder.beyond(&ocsp), Some("ocspNoCheck"));
+    assert_eq!(responder.beyond(&Policy { other_extensions: named, ..ocsp }), None);
 }
 
 #[test]
@@ -174,6 +234,10 @@ fn common_name_and_alternative_names_are_held_to_the_same_rules() {
         let domains = vec!["example.test".into()];
         SubjectRuleBroken::Domain { name: name.into(), domains }.into()
     };
+    let nearly = |name: &str| {
+        let domains = vec!["example.test".into()];
+        SubjectRuleBroken::NearlyHost { name: name.into(), domains }.into()
+    };
 
     for (subject, names, outcome) in [
         ("CN=a.example.test,O=Example,C=de", &["DNS:b.example.test"][..], Ok(())),
@@ -181,6 +245,12 @@ fn common_name_and_alternative_names_are_held_to_the_same_rules() {
         ("O=Example", &[], Err(SubjectRuleBroken::Required("CN".parse().unwrap()).into())),
         ("CN=x,L=y", &[], Err(SubjectRuleBroken::NotAllowed("L".parse().unwrap()).into())),
         ("CN=evilexample.test", &[], Err(domain("CN=evilexample.test"))),
+        ("CN=other_x.other.test", &[], Err(domain("CN=other_x.other.test"))),
+        ("CN=anna@example.test", &[], Ok(())),
+        ("CN=anna@other.test", &[], Err(domain("CN=anna@other.test"))),
+        ("CN=www other.test", &[], Err(nearly("www other.test"))),
+        ("CN=www.example.test:443", &[], Err(nearly("www.example.test:443"))),
+        ("CN=x+O=Example,CN=*.a_b.other.test", &[], Err(nearly("*.a_b.other.test"))),
         ("CN=x", &["DNS:other.test"], Err(domain("DNS:other.test"))),
         ("CN=x", &["EMAIL:a@other.test"], Err(domain("EMAIL:a@other.test"))),
         ("CN=x", &["URI:https://192.0.2.1/"], Err(domain("URI:https://192.0.2.1/"))),

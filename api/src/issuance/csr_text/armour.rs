@@ -1,6 +1,7 @@
 //! PEM armour around a request (RFC 7468), found in whatever text stands around it.
 
 use super::CsrTextError;
+use crate::echo::cut;
 
 /// The base64 part of the text.
 #[derive(Clone, Copy, Debug)]
@@ -34,7 +35,7 @@ pub(super) fn find(text: &str) -> Result<Option<Body<'_>>, CsrTextError> {
                 Err(CsrTextError::DamagedHeader)
             }
             Some(other) => {
-                let label: String = other.label.chars().take(64).collect();
+                let label = cut(other.label);
                 Err(CsrTextError::OtherLabel { label })
             }
             None if looks_armoured(text) => Err(CsrTextError::DamagedHeader),
@@ -67,7 +68,7 @@ fn body<'a>(block: &Block<'a>) -> Result<Body<'a>, CsrTextError> {
     };
     let Some((end, _)) = end.split_once("-----") else { return Err(CsrTextError::NoEnd) };
     if end != block.label {
-        let end: String = end.chars().take(64).collect();
+        let end = cut(end);
         return Err(CsrTextError::LabelsDiffer { begin: block.label.to_owned(), end });
     }
     if text.contains(':') {

@@ -1,9 +1,10 @@
 //! Issuance with a signer and a store that can fail.
 
+use chancery_shared::id::Id;
 use chancery_shared::wire::{Refusal, RefusalCode};
 use time::macros::datetime;
 
-use self::fakes::{NOW, Signer, Store, body, head, ids, try_issue};
+use self::fakes::{Late, NOW, Signer, Store, body, head, ids, try_issue};
 use super::*;
 use crate::certificate::CertificateFacts;
 use crate::certificate::history::HistoryEvent;
@@ -59,11 +60,15 @@ async fn reconciliation_makes_the_same_record_from_what_the_journal_has() {
     };
 
     let csr = made.csr.as_deref();
-    let found = new_record(&context, &journaled, csr, MadeBy::Reconciliation(NOW)).unwrap();
+    let history_id = Id::from_bytes([10; 12]);
+    let made_by = MadeBy::Reconciliation { at: NOW + time::Duration::minutes(1), history_id };
+    let found = new_record(&context, &journaled, csr, made_by).unwrap();
 
     assert_eq!(found.certificate, made.certificate);
     assert_eq!(found.csr, made.csr);
-    assert_eq!(found.history[0].event, HistoryEvent::Recovered);
+    let [created, recovered] = &found.history[..] else { panic!("two entries") };
+    assert_eq!(*created, made.history[0]);
+    assert_eq!((recovered.id, recovered.event), (history_id, HistoryEvent::Recovered));
 }
 
 #[tokio::test(start_paused = true)]
@@ -88,6 +93,18 @@ async fn a_store_that_is_away_leaves_the_id_under_which_the_record_will_appear()
     assert!(
         matches!(refused, Err(IssueError::NotRecorded { certificate_id, .. }) if certificate_id == expected)
     );
+}
+
+#[tokio::test]
+async fn the_answer_has_the_id_of_the_record_that_there_is_whoever_made_it() {
+    for (engine, test) in crate::store::testing::both().await {
+        let (signer, late) = (Signer::new(None), Late(&test.store));
+
+        let issued = try_issue(&signer, &late, ProfileDefinition::first(), body()).await.unwrap();
+
+        assert_eq!(issued.certificate_id, Late::id(), "{engine}");
+        assert!(test.store.certificate(Late::id()).await.unwrap().is_some(), "{engine}");
+    }
 }
 
 #[tokio::test]

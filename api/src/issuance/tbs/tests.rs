@@ -55,7 +55,9 @@ fn the_whole_life_counts_both_ends_and_stays_within_the_issuers() {
     assert_eq!(free.not_before, datetime!(2026-11-28 11:55:00 UTC));
     assert_eq!(free.not_after, datetime!(2026-11-29 11:54:59 UTC));
     assert_eq!(cut, issuer);
-    let over = Period { not_after: datetime!(2026-11-28 12:00:00 UTC), ..issuer };
+    let last = Period { not_after: datetime!(2026-11-28 12:00:00 UTC), ..issuer };
+    assert_eq!(period(Duration::days(1), Some(last)), Ok(last), "its last second has begun");
+    let over = Period { not_after: datetime!(2026-11-28 11:59:59 UTC), ..issuer };
     assert_eq!(period(Duration::days(1), Some(over)), Err(DraftError::CaExpired));
 }
 

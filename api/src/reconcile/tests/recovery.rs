@@ -9,6 +9,7 @@ use super::scene::{CSR, Scene, scene, scenes};
 use crate::certificate::history::HistoryEvent;
 use crate::reconcile::run_once;
 use crate::signer_client::Signing;
+use crate::store::certificate::HistoryEntry;
 
 #[tokio::test]
 async fn a_request_whose_record_failed_gets_the_very_same_record_from_the_journal() {
@@ -21,8 +22,8 @@ async fn a_request_whose_record_failed_gets_the_very_same_record_from_the_journa
         assert_eq!(found.certificate, signed.record.certificate, "{engine}");
         let csr = scene.api.state.store.csr(signed.context.csr_id.unwrap()).await.unwrap();
         assert_eq!(csr.as_deref(), Some(CSR), "{engine}");
-        let [entry] = &found.history[..] else { panic!("{engine}: one entry") };
-        assert_eq!(entry.id, signed.context.history_id, "{engine}");
+        let [created, entry] = &found.history[..] else { panic!("{engine}: two entries") };
+        assert_eq!(*created, signed.record.history[0], "{engine}");
         assert_eq!(entry.event, HistoryEvent::Recovered, "{engine}");
         assert_eq!(entry.happened_at, scene.api.state.clock.now(), "{engine}");
         assert_eq!(entry.details, signed.context.recovered_details(), "{engine}");
@@ -99,7 +100,7 @@ async fn a_pass_that_ended_before_it_noted_its_end_does_no_harm_when_repeated() 
         let report = scene.reconcile_later().await.unwrap();
 
         assert_eq!((report.recovered, report.alarms), (0, 0), "{engine}");
-        assert_eq!(scene.stored(signed.id()).await.unwrap().history.len(), 1, "{engine}");
+        assert_eq!(scene.stored(signed.id()).await.unwrap().history.len(), 2, "{engine}");
         assert_eq!(report.reconciled_seq, scene.head().seq, "{engine}");
     }
 }
@@ -146,7 +147,8 @@ async fn a_late_request_and_reconciliation_make_one_record_between_them() {
             assert_eq!(report.unwrap().alarms, 0, "{engine}");
             let found = scene.stored(signed.id()).await.unwrap();
             assert_eq!(found.certificate, signed.record.certificate, "{engine}");
-            assert_eq!(found.history.len(), 1, "{engine}");
+            let created = |entry: &&HistoryEntry| entry.event == HistoryEvent::Created;
+            assert_eq!(found.history.iter().filter(created).count(), 1, "{engine}");
         }
         let all = scene.api.state.store.certificates_after(None, 100).await.unwrap();
         assert_eq!(all.len(), 20, "{engine}");
@@ -215,8 +217,14 @@ async fn a_certificate_that_no_request_of_ours_asked_for_belongs_to_the_first_ad
         assert_eq!(found.certificate.owner_user_id, scene.api.admin_id(), "{engine}");
         assert_eq!(found.certificate.owner_username, "admin", "{engine}");
         assert_eq!(found.certificate.team_id, scene.api.administrators, "{engine}");
-        let said = &found.history[0].details;
-        assert!(said.starts_with("The signer's journal does not say which user"), "{said}");
+        let [created, recovered] = &found.history[..] else { panic!("{engine}: two entries") };
+        assert_eq!(created.event, HistoryEvent::Created, "{engine}");
+        assert_eq!(
+            created.details,
+            "The signer's journal does not say which user created the certificate; a CSR was \
+             provided; it was given to the first administrator"
+        );
+        assert_eq!(recovered.event, HistoryEvent::Recovered, "{engine}");
         let csr = found.certificate.csr_id.unwrap();
         assert_eq!(scene.api.state.store.csr(csr).await.unwrap().as_deref(), Some(CSR));
     }

@@ -93,7 +93,7 @@ pub struct CertificateRecord {
     pub ecc_curve: Option<String>,
     /// Of certificates of Microsoft's CA.
     pub ms_template_name: Option<String>,
-    /// With fraction; negative once it has expired.
+    /// To the begin of its last second, with fraction; negative from then on.
     pub days_to_expiry: f64,
     /// `Active`, `Expired`, `Revoked` or `Renewed`.
     pub status: CertificateStatus,

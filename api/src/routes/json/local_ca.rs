@@ -53,7 +53,7 @@ pub struct NewLocalCaBody {
     #[schema(value_type = Option<Object>)]
     pub name_constraints: Option<NameConstraintsText>,
     /// What its key may sign, each field within the operator's ceiling; what is absent is as the
-    /// ceiling has it.
+    /// ceiling has it, what is empty lets nothing pass.
     #[serde(default, deserialize_with = "empty_is_absent")]
     #[schema(value_type = Option<Object>)]
     pub policy: Option<Map<String, Value>>,
@@ -124,7 +124,7 @@ pub struct LocalCaItem {
     pub aia_ocsp_urls: Vec<String>,
     /// URLs of its certificate.
     pub aia_issuer_urls: Vec<String>,
-    /// `live`, `offline`, `awaiting certificate`, `awaiting approval` or `revoked`.
+    /// `live`, `offline`, `awaiting certificate`, `awaiting approval`, `removing` or `revoked`.
     pub status: String,
     /// Its certificate, PEM with CRLF.
     pub ca_certificate: Option<String>,

@@ -128,7 +128,8 @@ pub struct NewTeam {
     /// False where it is left out.
     #[serde(default, deserialize_with = "empty_is_absent")]
     pub dont_send_reminder_emails: Option<bool>,
-    /// At most 1,000 characters.
+    /// Addresses, ranges such as `192.0.2.1-192.0.2.9` and networks such as `192.0.2.0/24`, with
+    /// commas between them; at most 1,000 characters.
     #[serde(default, deserialize_with = "empty_is_absent")]
     pub ip_white_list: Option<String>,
     /// Ids or names of users.

@@ -177,6 +177,19 @@ fn the_row_repeats_what_queries_need_and_the_days_have_a_fraction() {
     assert!(days_between(half_a_day, NOW) < 0.0);
 }
 
+#[test]
+fn a_certificate_is_active_through_its_last_second_and_expired_from_then_on() {
+    let stored = stored("crt-014");
+    let last = stored.certificate.not_after;
+    let shown = |now| {
+        let record = CertificateRecord::new(&stored, now).unwrap();
+        (record.active, serde_json::to_value(record.status).unwrap())
+    };
+
+    assert_eq!(shown(last + time::Duration::milliseconds(999)), (true, "Active".into()));
+    assert_eq!(shown(last + time::Duration::SECOND), (false, "Expired".into()));
+}
+
 proptest::proptest! {
     #[test]
     fn no_bytes_make_the_reader_panic(bytes: Vec<u8>) {

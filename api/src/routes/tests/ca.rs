@@ -1,5 +1,6 @@
 //! `/admin/ca`: Certificate Issuers, on Local CAs that a signer made.
 
+use chancery_shared::wire::policy::Policy;
 use serde_json::{Value, json};
 
 use crate::error::Code;
@@ -154,7 +155,9 @@ async fn a_profile_may_use_all_that_an_unnarrowed_key_may_sign() {
     let Ground { api, .. } = ground().await;
     let admin = api.administrator();
     made(&admin, "/api/admin/profiles", profile("Year", 397)).await;
+    api.allow(Policy { max_validity_days: 3970, ..Policy::shipped() }).await;
     made(&admin, "/api/admin/profiles", profile("Decade", 3970)).await;
+    api.allow(Policy::shipped()).await;
     let on_root =
         |profile| json!({"caName": profile, "localCaName": "Root", "certProfileName": profile});
 

@@ -99,7 +99,13 @@ async fn a_field_that_is_wrong_is_named_and_nothing_is_made() {
         ),
         (with(root(), "parentLocalCaName", json!("Root")), 400, "invalid_request", "rootCa"),
         (with(root(), "rootCa", json!(false)), 400, "invalid_request", "parentLocalCaId"),
-        (with(root(), "policy", json!({"x": 1})), 400, "invalid_request", "policy"),
+        (with(root(), "policy", json!({"x": 1})), 400, "invalid_request", "policy.x"),
+        (
+            with(root(), "policy", json!({"maxValidityDays": "long"})),
+            400,
+            "invalid_request",
+            "policy.maxValidityDays",
+        ),
         (
             with(root(), "policy", json!({"maxValidityDays": 9000})),
             400,
@@ -121,6 +127,105 @@ async fn a_field_that_is_wrong_is_named_and_nothing_is_made() {
         assert_eq!(answer.json()["fields"][0]["field"], field, "{}", answer.text);
     }
     assert!(api.fake.signer().keys.is_empty(), "no key was made");
+}
+
+#[tokio::test]
+async fn a_ca_that_contradicts_what_stands_above_it_is_refused_before_it_has_a_key() {
+    let api = with_a_key_store().await;
+    let admin = api.administrator();
+    let mut top = root();
+    top["pathLength"] = json!(1);
+    top["nameConstraints"] = json!({"permitted": ["DNS:test"], "excluded": ["DNS:secret.test"]});
+    assert_eq!(admin.post("/api/admin/localca", &top).await.status, 200);
+    let mut middle = with(below(), "name", json!("Middle"));
+    middle["nameConstraints"] = json!(null);
+    assert_eq!(admin.post("/api/admin/localca", &middle).await.status, 200);
+    let narrow =
+        with(with(below(), "name", json!("Narrow")), "policy", json!({"certifyCas": null}));
+    assert_eq!(admin.post("/api/admin/localca", &narrow).await.status, 200);
+    let keys = api.fake.signer().keys.len();
+    let permitted = |name: &str| json!({"permitted": [name]});
+    let root_of = |policy: Value| with(with(root(), "name", json!("Other")), "policy", policy);
+    for (body, field, said) in [
+        (with(below(), "nameConstraints", permitted("DNS:else")), "nameConstraints", "DNS:test"),
+        (
+            with(below(), "nameConstraints", permitted("DNS:a.secret.test")),
+            "nameConstraints",
+            "DNS:secret.test",
+        ),
+        (
+            with(
+                root(),
+                "nameConstraints",
+                json!({"permitted": ["DNS:a.b"], "excluded": ["DNS:b"]}),
+            ),
+            "nameConstraints",
+            "the CA itself",
+        ),
+        (with(below(), "pathLength", json!(1)), "pathLength", "at most 0"),
+        (with(below(), "pathLength", json!(null)), "pathLength", "at most 0"),
+        (
+            with(below(), "parentLocalCaName", json!("Middle")),
+            "pathLength",
+            "no CA may stand below",
+        ),
+        (with(below(), "lifetimeInDays", json!(7001)), "lifetimeInDays", "at most 7000"),
+        (with(below(), "parentLocalCaName", json!("Narrow")), "policy", "may not certify CAs"),
+        (root_of(json!({"certifyCas": null})), "policy", "may not certify CAs"),
+        (root_of(json!({"certifyCas": {"maxValidityDays": 6999}})), "lifetimeInDays", "6999 days"),
+    ] {
+        let body = with(body, "name", json!("New"));
+        let answer = admin.post("/api/admin/localca", &body).await;
+
+        assert_eq!(answer.refusal(), (422, "policy_violation".to_owned()), "{body}");
+        let fault = &answer.json()["fields"][0];
+        assert_eq!(fault["field"], field, "{body}: {}", answer.text);
+        assert!(fault["message"].as_str().unwrap().contains(said), "{body}: {fault}");
+    }
+    assert_eq!(api.fake.signer().keys.len(), keys, "no key was made");
+}
+
+#[tokio::test]
+async fn empty_lists_of_name_constraints_are_absent() {
+    let api = with_a_key_store().await;
+    let constraints = json!({"permitted": null, "excluded": ["DNS:a.test", null, ""]});
+    let body = with(root(), "nameConstraints", constraints);
+
+    let made = api.administrator().post("/api/admin/localca", &body).await.json();
+
+    let kept = json!({"permitted": [], "excluded": ["DNS:a.test"]});
+    assert_eq!(made["nameConstraints"], kept, "{made}");
+}
+
+#[tokio::test]
+async fn domains_of_a_policy_are_bare_and_kept_in_lower_case() {
+    let api = with_a_key_store().await;
+    let admin = api.administrator();
+    for (domain, said) in [
+        ("*.example.test", "write example.test"),
+        (".Example.test", "write example.test"),
+        ("example.test.", "write example.test"),
+        ("*.", "is no domain"),
+        ("*.*.example.test", "write example.test"),
+        ("192.0.2.1", "is no domain"),
+        ("https://example.test", "is no domain"),
+        ("", "is no domain"),
+    ] {
+        let answer = admin
+            .post("/api/admin/localca", &with(root(), "policy", json!({"domains": [domain]})))
+            .await;
+
+        assert_eq!(answer.refusal(), (400, "invalid_request".to_owned()), "{domain}");
+        let fault = &answer.json()["fields"][0];
+        assert_eq!(fault["field"], "policy.domains[0]", "{domain}");
+        assert!(fault["message"].as_str().unwrap().contains(said), "{domain}: {fault}");
+    }
+
+    let sound = json!({"domains": ["Example.TEST", "münchen.test"]});
+    let made = admin.post("/api/admin/localca", &with(root(), "policy", sound)).await.json();
+
+    let kept = json!(["example.test", "xn--mnchen-3ya.test"]);
+    assert_eq!(made["policy"]["domains"], kept, "{made}");
 }
 
 #[tokio::test]
@@ -157,7 +262,9 @@ async fn a_ca_that_waits_for_the_operator_is_live_once_it_is_approved_and_reconc
     let live = admin.get(&path).await.json();
     assert_eq!(live["status"], "live");
     let record = admin.get(&format!("/api/certs/{}", live["certId"].as_str().unwrap())).await;
-    assert_eq!(record.json()["history"][0]["event"], "recovered");
+    let history = &record.json()["history"];
+    let events = [0, 1].map(|index| history[index]["event"].clone());
+    assert_eq!(events, ["created", "recovered"]);
 }
 
 #[tokio::test]

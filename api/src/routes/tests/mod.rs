@@ -4,6 +4,7 @@ mod access;
 mod ca;
 mod certs;
 mod current_user;
+mod echoes;
 mod keystores;
 mod localca;
 mod login;

@@ -37,6 +37,28 @@ async fn a_new_team_is_answered_whole_and_found_again() {
 }
 
 #[tokio::test]
+async fn what_is_named_twice_is_in_the_team_once() {
+    let api = api().await;
+    let id = api.member_id().to_string();
+    let body = json!({"name": "Web", "members": ["member", id, "member"]});
+
+    let made = api.administrator().post("/api/admin/teams", &body).await;
+
+    assert_eq!(made.json()["members"], json!([id]), "{}", made.text);
+}
+
+#[tokio::test]
+async fn a_white_list_of_no_addresses_is_refused() {
+    let api = api().await;
+    let body = json!({"name": "Web", "ipWhiteList": "192.0.2.0/24, everyone"});
+
+    let answer = api.administrator().post("/api/admin/teams", &body).await;
+
+    assert_eq!(answer.refusal(), (400, "invalid_request".to_owned()));
+    assert_eq!(answer.json()["fields"][0]["field"], "ipWhiteList");
+}
+
+#[tokio::test]
 async fn empty_fields_of_a_new_team_mean_absent() {
     let api = api().await;
     let body = json!({
@@ -68,6 +90,26 @@ async fn every_field_at_fault_is_named_at_once() {
     assert_eq!(
         api.administrator().get("/api/admin/teams").await.json().as_array().unwrap().len(),
         2
+    );
+}
+
+#[tokio::test]
+async fn what_is_wrong_only_in_naming_nothing_is_a_422_that_names_each() {
+    let api = api().await;
+    let body = json!({"name": "Web", "authorisedCas": ["none"], "members": ["member", "nobody"]});
+
+    let answer = api.administrator().post("/api/admin/teams", &body).await;
+
+    assert_eq!(answer.refusal(), (422, "unknown_reference".to_owned()));
+    assert_eq!(
+        answer.json()["fields"],
+        json!([
+            {
+                "field": "authorisedCas[0]",
+                "message": "none is neither id nor name of a Certificate Issuer",
+            },
+            {"field": "members[1]", "message": "nobody is neither id nor name of a user"},
+        ])
     );
 }
 

@@ -23,6 +23,8 @@ pub(crate) struct Signer {
     pub(crate) tokens: Vec<TokenSummary>,
     pub(crate) halted: Option<Refusal>,
     pub(crate) keys: Vec<Key>,
+    /// What the operator allows.
+    pub(crate) ceiling: Policy,
     /// Whether CA certificates wait for approval.
     pub(crate) approve_cas: bool,
     pub(crate) approvals: BTreeMap<ApprovalId, ApprovalStatus>,
@@ -58,6 +60,7 @@ impl Signer {
             tokens: vec![token],
             halted: None,
             keys: Vec::new(),
+            ceiling: Policy::shipped(),
             approve_cas: false,
             approvals: BTreeMap::new(),
             parked: BTreeMap::new(),
@@ -137,7 +140,7 @@ impl Signer {
             halted: self.halted.clone(),
             tokens: self.tokens.clone(),
             keys: self.keys.iter().map(|key| key.summary.clone()).collect(),
-            ceiling: Policy::shipped(),
+            ceiling: self.ceiling.clone(),
         }
     }
 

@@ -16,24 +16,9 @@ pub use login::{LoginOutcome, TokenHolder};
 const TABLE: &str = "account";
 
 statements! {
-    ACCOUNTS = "
-        SELECT user_id, username, email, user_group, enabled, must_change_password, password_hash,
-               token_version, failed_logins, delayed_until, locked, last_login_at,
-               last_login_address, created_at, created_by
-          FROM account
-         ORDER BY username_key";
-    BY_ID = "
-        SELECT user_id, username, email, user_group, enabled, must_change_password, password_hash,
-               token_version, failed_logins, delayed_until, locked, last_login_at,
-               last_login_address, created_at, created_by
-          FROM account
-         WHERE user_id = $1";
-    BY_NAME = "
-        SELECT user_id, username, email, user_group, enabled, must_change_password, password_hash,
-               token_version, failed_logins, delayed_until, locked, last_login_at,
-               last_login_address, created_at, created_by
-          FROM account
-         WHERE username_key = $1";
+    ACCOUNTS = select!(account "ORDER BY username_key");
+    BY_ID = select!(account "WHERE user_id = $1");
+    BY_NAME = select!(account "WHERE username_key = $1");
     INSERT = "
         INSERT INTO account (user_id, username, username_key, email, user_group, enabled,
                              must_change_password, password_hash, token_version, failed_logins,

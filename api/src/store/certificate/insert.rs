@@ -46,6 +46,15 @@ pub enum Inserted {
     AlreadyThere(CertificateId),
 }
 
+impl Inserted {
+    /// The id of the record that there is now.
+    pub fn id(self) -> CertificateId {
+        match self {
+            Self::New(id) | Self::AlreadyThere(id) => id,
+        }
+    }
+}
+
 impl Store {
     /// Records `new` with its request and history, and raises the known head of the journal, in
     /// one transaction. Concurrent calls share transactions.

@@ -11,19 +11,11 @@ use crate::store::{Store, StoreError};
 
 statements! {
     /// Ids sort by time, so this is the order of recording, to the second.
-    PAGE = "
-        SELECT certificate.*, team.name AS team_name, cert_issuer.name AS cert_issuer_name
-          FROM certificate
-          LEFT JOIN team ON team.team_id = certificate.team_id
-          LEFT JOIN cert_issuer ON cert_issuer.cert_issuer_id = certificate.cert_issuer_id
-         WHERE certificate.certificate_id > $1
+    PAGE = select!(certificate "WHERE certificate.certificate_id > $1
          ORDER BY certificate.certificate_id
-         LIMIT $2";
-    HISTORY_OF_PAGE = "
-        SELECT history_id, certificate_id, happened_at, event, details
-          FROM history
-         WHERE certificate_id > $1 AND certificate_id <= $2
-         ORDER BY certificate_id, happened_at, history_id";
+         LIMIT $2");
+    HISTORY_OF_PAGE = select!(history "WHERE certificate_id > $1 AND certificate_id <= $2
+         ORDER BY certificate_id, happened_at, history_id");
 }
 
 impl Store {

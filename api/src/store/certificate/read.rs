@@ -9,17 +9,8 @@ use crate::store::{Store, StoreError};
 use crate::timestamp::from_millis;
 
 statements! {
-    BY_ID = "
-        SELECT certificate.*, team.name AS team_name, cert_issuer.name AS cert_issuer_name
-          FROM certificate
-          LEFT JOIN team ON team.team_id = certificate.team_id
-          LEFT JOIN cert_issuer ON cert_issuer.cert_issuer_id = certificate.cert_issuer_id
-         WHERE certificate.certificate_id = $1";
-    HISTORY_OF = "
-        SELECT history_id, certificate_id, happened_at, event, details
-          FROM history
-         WHERE certificate_id = $1
-         ORDER BY happened_at, history_id";
+    BY_ID = select!(certificate "WHERE certificate.certificate_id = $1");
+    HISTORY_OF = select!(history "WHERE certificate_id = $1 ORDER BY happened_at, history_id");
     CSR = "SELECT der FROM csr WHERE csr_id = $1";
 }
 

@@ -1,5 +1,6 @@
 //! Local CAs: the certification authorities whose keys the signer holds.
 
+mod claim;
 mod write;
 
 use chancery_shared::id::{ApprovalId, CertificateId, KeyId, KeyStoreId, LocalCaId, SignerId};
@@ -9,34 +10,22 @@ use super::row::At;
 use super::{Store, StoreError};
 use crate::timestamp::from_millis;
 
+pub use claim::LocalCaClaim;
 #[cfg(test)]
-pub(super) use write::STATEMENTS as WRITE_STATEMENTS;
+pub(super) use {claim::STATEMENTS as CLAIM_STATEMENTS, write::STATEMENTS as WRITE_STATEMENTS};
 
 const TABLE: &str = "local_ca";
 
 statements! {
-    LIVE = "
-        SELECT local_ca_id, name, key_store_id, parent_local_ca_id, key_id, signer_id, subject_dn,
-               definition, status, approval_id, certificate_id, created_at, created_by, deleted_at
-          FROM local_ca
-         WHERE deleted_at IS NULL
-         ORDER BY name, local_ca_id";
-    BY_ID = "
-        SELECT local_ca_id, name, key_store_id, parent_local_ca_id, key_id, signer_id, subject_dn,
-               definition, status, approval_id, certificate_id, created_at, created_by, deleted_at
-          FROM local_ca
-         WHERE local_ca_id = $1";
-    LIVE_BY_NAME = "
-        SELECT local_ca_id, name, key_store_id, parent_local_ca_id, key_id, signer_id, subject_dn,
-               definition, status, approval_id, certificate_id, created_at, created_by, deleted_at
-          FROM local_ca
-         WHERE name = $1 AND deleted_at IS NULL";
-    UNFINISHED = "
-        SELECT local_ca_id, name, key_store_id, parent_local_ca_id, key_id, signer_id, subject_dn,
-               definition, status, approval_id, certificate_id, created_at, created_by, deleted_at
-          FROM local_ca
-         WHERE status IN ('awaiting-certificate', 'awaiting-approval') AND deleted_at IS NULL
-         ORDER BY created_at, local_ca_id";
+    LIVE = select!(local_ca "WHERE deleted_at IS NULL ORDER BY name, local_ca_id");
+    BY_ID = select!(local_ca "WHERE local_ca_id = $1");
+    LIVE_BY_NAME = select!(local_ca "WHERE name = $1 AND deleted_at IS NULL");
+    UNFINISHED = select!(
+        local_ca
+        "WHERE status IN ('awaiting-certificate', 'awaiting-approval', 'removing')
+           AND deleted_at IS NULL
+         ORDER BY created_at, local_ca_id"
+    );
 }
 
 /// Where a Local CA stands.
@@ -50,16 +39,19 @@ pub enum LocalCaStatus {
     AwaitingCertificate,
     /// Its certificate waits for the signer's operator.
     AwaitingApproval,
+    /// It will never be: what was begun for it is taken back.
+    Removing,
     /// Its certificate was revoked.
     Revoked,
 }
 
 impl LocalCaStatus {
-    const ALL: [(Self, &'static str); 5] = [
+    const ALL: [(Self, &'static str); 6] = [
         (Self::Live, "live"),
         (Self::Offline, "offline"),
         (Self::AwaitingCertificate, "awaiting-certificate"),
         (Self::AwaitingApproval, "awaiting-approval"),
+        (Self::Removing, "removing"),
         (Self::Revoked, "revoked"),
     ];
 

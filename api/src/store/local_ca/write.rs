@@ -1,8 +1,9 @@
 //! Writing Local CAs.
 
 use chancery_shared::id::{ApprovalId, CertificateId, KeyId, LocalCaId, SignerId};
+use time::OffsetDateTime;
 
-use super::{LocalCa, TABLE};
+use super::{LocalCa, LocalCaClaim, TABLE};
 use crate::store::{StoreError, Write};
 use crate::timestamp::to_millis;
 
@@ -13,17 +14,19 @@ statements! {
                               certificate_id, created_at, created_by)
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)";
     SET_KEY = "
-        UPDATE local_ca SET key_id = $2, signer_id = $3 WHERE local_ca_id = $1";
+        UPDATE local_ca SET key_id = $3, signer_id = $4
+         WHERE local_ca_id = $1 AND claimed_by = $2";
     SET_DEFINITION = "
-        UPDATE local_ca SET definition = $2 WHERE local_ca_id = $1";
+        UPDATE local_ca SET definition = $3, claimed_until = $4
+         WHERE local_ca_id = $1 AND claimed_by = $2 AND status = 'awaiting-certificate'";
     SET_APPROVAL = "
-        UPDATE local_ca SET status = 'awaiting-approval', approval_id = $2, definition = $3
-         WHERE local_ca_id = $1";
+        UPDATE local_ca SET status = 'awaiting-approval', approval_id = $3, claimed_by = NULL,
+                            claimed_until = 0
+         WHERE local_ca_id = $1 AND claimed_by = $2 AND status = 'awaiting-certificate'";
     SET_LIVE = "
-        UPDATE local_ca SET status = 'live', certificate_id = $2, approval_id = NULL
-         WHERE local_ca_id = $1";
-    REMOVE = "
-        DELETE FROM local_ca WHERE local_ca_id = $1 AND certificate_id IS NULL";
+        UPDATE local_ca SET status = 'live', certificate_id = $2, approval_id = NULL,
+                            claimed_by = NULL, claimed_until = 0
+         WHERE local_ca_id = $1 AND status IN ('awaiting-certificate', 'awaiting-approval')";
 }
 
 impl Write {
@@ -53,68 +56,74 @@ impl Write {
         Ok(())
     }
 
-    /// Says which key the CA has.
+    /// Says which key the CA has; says whether the claim was still held.
     ///
     /// # Errors
     ///
     /// Only if the database fails.
     pub async fn set_local_ca_key(
         &mut self,
-        id: LocalCaId,
+        claim: LocalCaClaim,
         key_id: KeyId,
         signer_id: SignerId,
-    ) -> Result<(), StoreError> {
-        sqlx::query(SET_KEY)
-            .bind(id.to_string())
+    ) -> Result<bool, StoreError> {
+        let done = sqlx::query(SET_KEY)
+            .bind(claim.local_ca_id.to_string())
+            .bind(claim.holder.to_string())
             .bind(key_id.to_string())
             .bind(signer_id.to_string())
             .execute(self.connection())
             .await
             .map_err(StoreError::of(TABLE))?;
-        Ok(())
+        Ok(done.rows_affected() == 1)
     }
 
-    /// Keeps what the CA is to be, its draft included.
+    /// Keeps what the CA is to be, its draft included, and prolongs the claim; says whether it was
+    /// still held.
     ///
     /// # Errors
     ///
     /// Only if the database fails.
     pub async fn set_local_ca_definition(
         &mut self,
-        id: LocalCaId,
+        claim: LocalCaClaim,
         definition: &str,
-    ) -> Result<(), StoreError> {
-        sqlx::query(SET_DEFINITION)
-            .bind(id.to_string())
+        until: OffsetDateTime,
+    ) -> Result<bool, StoreError> {
+        let done = sqlx::query(SET_DEFINITION)
+            .bind(claim.local_ca_id.to_string())
+            .bind(claim.holder.to_string())
             .bind(definition)
+            .bind(to_millis(until))
             .execute(self.connection())
             .await
             .map_err(StoreError::of(TABLE))?;
-        Ok(())
+        Ok(done.rows_affected() == 1)
     }
 
-    /// Says that the CA's certificate waits for the signer's operator.
+    /// Says that the CA's certificate waits for the signer's operator, and gives the claim back;
+    /// says whether it was still held.
     ///
     /// # Errors
     ///
     /// Only if the database fails.
     pub async fn set_local_ca_awaiting(
         &mut self,
-        id: LocalCaId,
+        claim: LocalCaClaim,
         approval_id: ApprovalId,
-        definition: &str,
-    ) -> Result<(), StoreError> {
-        sqlx::query(SET_APPROVAL)
-            .bind(id.to_string())
+    ) -> Result<bool, StoreError> {
+        let done = sqlx::query(SET_APPROVAL)
+            .bind(claim.local_ca_id.to_string())
+            .bind(claim.holder.to_string())
             .bind(approval_id.to_string())
-            .bind(definition)
             .execute(self.connection())
             .await
             .map_err(StoreError::of(TABLE))?;
-        Ok(())
+        Ok(done.rows_affected() == 1)
     }
 
-    /// Says that the CA has its certificate and can sign.
+    /// Says that the CA has its certificate and can sign, whoever works on it; says whether it
+    /// waited for that and is not being taken back.
     ///
     /// # Errors
     ///
@@ -123,27 +132,13 @@ impl Write {
         &mut self,
         id: LocalCaId,
         certificate_id: CertificateId,
-    ) -> Result<(), StoreError> {
-        sqlx::query(SET_LIVE)
+    ) -> Result<bool, StoreError> {
+        let done = sqlx::query(SET_LIVE)
             .bind(id.to_string())
             .bind(certificate_id.to_string())
             .execute(self.connection())
             .await
             .map_err(StoreError::of(TABLE))?;
-        Ok(())
-    }
-
-    /// Removes a Local CA that never had a certificate.
-    ///
-    /// # Errors
-    ///
-    /// Only if the database fails.
-    pub async fn remove_unfinished_local_ca(&mut self, id: LocalCaId) -> Result<(), StoreError> {
-        sqlx::query(REMOVE)
-            .bind(id.to_string())
-            .execute(self.connection())
-            .await
-            .map_err(StoreError::of(TABLE))?;
-        Ok(())
+        Ok(done.rows_affected() == 1)
     }
 }

@@ -4,6 +4,7 @@ mod account;
 mod certificate;
 mod fixtures;
 mod inventory;
+mod local_ca;
 mod small;
 
 use sqlx::Executor as _;
@@ -27,6 +28,7 @@ async fn every_statement_can_be_prepared_on_both_engines() {
         super::key_store::STATEMENTS,
         super::lease::STATEMENTS,
         super::local_ca::STATEMENTS,
+        super::local_ca::CLAIM_STATEMENTS,
         super::local_ca::WRITE_STATEMENTS,
         super::membership::STATEMENTS,
         super::profile::STATEMENTS,

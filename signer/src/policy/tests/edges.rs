@@ -45,6 +45,10 @@ fn times_at_their_edges_pass() {
                 case.tbs.not_before = time(NOW);
                 case.tbs.not_after = time(NOW + Duration::SECOND);
             }),
+            ("within its last second", |case| {
+                case.now = NOW + Duration::milliseconds(999);
+                case.tbs.not_after = time(NOW);
+            }),
             ("the whole back-date window", |case| {
                 case.tbs.not_before = time(NOW - Duration::minutes(60));
             }),

@@ -150,6 +150,10 @@ pub(super) const FORGERIES: &[Forgery] = &[
     forgery("validity.already-over", "ended a minute ago", |case| {
         case.tbs.not_after = time(NOW - Duration::minutes(1));
     }),
+    forgery("validity.already-over", "its last second is over", |case| {
+        case.now = NOW + Duration::SECOND;
+        case.tbs.not_after = time(NOW);
+    }),
     forgery("validity.too-long", "a second more than 398 days", |case| {
         case.tbs.not_after = time(NOW - Duration::minutes(5) + 398 * DAY);
     }),

@@ -1,5 +1,6 @@
 //! Local CAs made with a fake signer on a real socket, and each step of the making failing.
 
+mod claims;
 mod making;
 mod resuming;
 
@@ -12,11 +13,25 @@ use crate::inventory::key_store::{self, NewKeyStore};
 use crate::name::dn_text;
 use crate::store::key_store::KeyStore;
 use crate::store::local_ca::LocalCa;
-use crate::testing::{Api, api};
+use crate::store::testing::both;
+use crate::testing::{Api, api, api_on};
 
 /// A service with one Key Store.
 async fn api_with_key_store() -> (Api, KeyStore) {
-    let api = api().await;
+    with_key_store(api().await).await
+}
+
+/// The same on each engine.
+async fn apis_with_key_store() -> Vec<(&'static str, Api, KeyStore)> {
+    let mut all = Vec::new();
+    for (engine, store) in both().await {
+        let (api, key_store) = with_key_store(api_on(store, |_| ()).await).await;
+        all.push((engine, api, key_store));
+    }
+    all
+}
+
+async fn with_key_store(api: Api) -> (Api, KeyStore) {
     let new = NewKeyStore { name: "Local Token".to_owned(), token: "local".to_owned() };
     let key_store = key_store::create(&api.state, "admin", new).await.unwrap();
     (api, key_store)

@@ -99,7 +99,7 @@ async fn a_page_that_is_full_and_the_last_has_no_link() {
 #[tokio::test]
 async fn the_link_stands_below_the_base_path_that_was_asked() {
     let api = api_with(|config| config.base_paths = vec!["/chancery".to_owned()]).await;
-    crate::first_start::run(&api.state, "test").await.unwrap();
+    crate::first_start::run_once(&api.state).await.unwrap();
 
     let answer = api.member().get("/chancery/api/certs?limit=1").await;
 

@@ -1,0 +1,124 @@
+//! White lists of IP addresses: single ones, ranges and networks, with commas between them.
+
+use std::net::IpAddr;
+
+use crate::echo::cut;
+
+/// Why a text is no white list.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum WhiteListProblem {
+    /// An entry that is none of the three.
+    #[error(
+        "{:?} is no IP address; write 192.0.2.1, 192.0.2.1-192.0.2.9, 192.0.2.0/24 or the same \
+         of IPv6, with commas between several",
+        cut(.0)
+    )]
+    Entry(String),
+    /// A range that holds nothing.
+    #[error("the range {:?} ends before it begins", cut(.0))]
+    Backwards(String),
+    /// A network with bits of a host, which may be meant as either.
+    #[error("{text:?} is no network; write {network}/{length}, or the address alone")]
+    HostBits {
+        /// As written.
+        text: String,
+        /// The network that it lies in.
+        network: IpAddr,
+        /// Its length.
+        length: u32,
+    },
+}
+
+/// Checks a list. Semicolons and line ends separate as commas do; no entry at all lets every
+/// address pass.
+///
+/// # Errors
+///
+/// The first entry that is wrong.
+pub(crate) fn check(list: &str) -> Result<(), WhiteListProblem> {
+    let entries = list.split([',', ';', '\n']).map(str::trim);
+    entries.filter(|entry| !entry.is_empty()).try_for_each(check_entry)
+}
+
+fn check_entry(entry: &str) -> Result<(), WhiteListProblem> {
+    let malformed = || WhiteListProblem::Entry(entry.to_owned());
+    let address = |text: &str| text.trim().parse::<IpAddr>().map_err(|_| malformed());
+    if let Some((first, last)) = entry.split_once('-') {
+        let (first, last) = (address(first)?, address(last)?);
+        return match (first.is_ipv4() == last.is_ipv4(), first <= last) {
+            (true, true) => Ok(()),
+            (true, false) => Err(WhiteListProblem::Backwards(entry.to_owned())),
+            (false, _) => Err(malformed()),
+        };
+    }
+    let Some((base, length)) = entry.split_once('/') else { return address(entry).map(drop) };
+    let (base, length) = (address(base)?, length.trim().parse::<u32>().map_err(|_| malformed())?);
+    let network = network(base, length).ok_or_else(malformed)?;
+    if network == base {
+        return Ok(());
+    }
+    Err(WhiteListProblem::HostBits { text: entry.to_owned(), network, length })
+}
+
+/// The network of this length that the address lies in; `None` where it is longer than addresses
+/// are.
+fn network(address: IpAddr, length: u32) -> Option<IpAddr> {
+    match address {
+        IpAddr::V4(address) => {
+            let mask = u32::MAX.checked_shl(32_u32.checked_sub(length)?).unwrap_or(0);
+            Some(IpAddr::from((address.to_bits() & mask).to_be_bytes()))
+        }
+        IpAddr::V6(address) => {
+            let mask = u128::MAX.checked_shl(128_u32.checked_sub(length)?).unwrap_or(0);
+            Some(IpAddr::from((address.to_bits() & mask).to_be_bytes()))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_ranges_and_networks_of_both_kinds_pass() {
+        for list in [
+            "",
+            " , ",
+            "192.0.2.1",
+            "192.0.2.1, 2001:db8::1;192.0.2.7\n192.0.2.9",
+            "192.0.2.1-192.0.2.9",
+            "2001:db8::1 - 2001:db8::ff",
+            "192.0.2.0/24",
+            "192.0.2.1/32",
+            "0.0.0.0/0",
+            "::/0",
+            "2001:db8::/32",
+            "2001:db8::1/128",
+        ] {
+            assert_eq!(check(list), Ok(()), "{list:?}");
+        }
+    }
+
+    #[test]
+    fn everything_else_is_told_by_its_entry() {
+        for (list, said) in [
+            ("garbage", "\"garbage\" is no IP address"),
+            ("192.0.2.1,x", "\"x\" is no IP address"),
+            ("192.0.2", "\"192.0.2\" is no IP address"),
+            ("192.0.2.256", "\"192.0.2.256\" is no IP address"),
+            ("192.0.2.1 192.0.2.2", "\"192.0.2.1 192.0.2.2\" is no IP address"),
+            ("192.0.2.0/33", "\"192.0.2.0/33\" is no IP address"),
+            ("::/129", "\"::/129\" is no IP address"),
+            ("192.0.2.0/-1", "\"192.0.2.0/-1\" is no IP address"),
+            ("192.0.2.1-::1", "\"192.0.2.1-::1\" is no IP address"),
+            ("192.0.2.1-", "\"192.0.2.1-\" is no IP address"),
+            ("192.0.2.9-192.0.2.1", "the range \"192.0.2.9-192.0.2.1\" ends before it begins"),
+            ("192.0.2.1/24", "\"192.0.2.1/24\" is no network; write 192.0.2.0/24"),
+            ("2001:db8::1/64", "\"2001:db8::1/64\" is no network; write 2001:db8::/64"),
+            ("*.example.test", "\"*.example.test\" is no IP address"),
+        ] {
+            let problem = check(list).unwrap_err().to_string();
+            assert!(problem.starts_with(said), "{list:?}: {problem}");
+        }
+    }
+}

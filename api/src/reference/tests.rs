@@ -1,0 +1,91 @@
+//! What a request names, on both engines.
+
+use chancery_shared::id::CertIssuerId;
+
+use super::*;
+use crate::store::testing::{ISSUERS, both};
+use crate::testing::{Api, api_on};
+
+const OPEN: &str = "010101010101010101010101";
+const CLOSED: &str = "020202020202020202020202";
+const GONE: &str = "030303030303030303030303";
+
+async fn apis() -> Vec<(&'static str, Api)> {
+    let mut all = Vec::new();
+    for (engine, store) in both().await {
+        for sql in ISSUERS {
+            store.store.execute_for_test(sql).await;
+        }
+        all.push((engine, api_on(store, |_| ()).await));
+    }
+    all
+}
+
+async fn either(api: &Api, text: &str) -> Option<CertIssuerId> {
+    let found: Option<CertIssuer> = by_either(&api.state.store, text).await.unwrap();
+    found.map(|issuer| issuer.id)
+}
+
+#[tokio::test]
+async fn an_item_is_found_by_id_and_by_name_unless_it_is_deleted() {
+    for (engine, api) in apis().await {
+        let closed: CertIssuerId = CLOSED.parse().unwrap();
+
+        assert_eq!(either(&api, CLOSED).await, Some(closed), "{engine}");
+        assert_eq!(either(&api, "Closed").await, Some(closed), "{engine}");
+        for nothing in [GONE, "Gone", "closed", "", "0"] {
+            assert_eq!(either(&api, nothing).await, None, "{engine}, {nothing}");
+        }
+        let by_name: Option<CertIssuer> = by_id(&api.state.store, "Closed").await.unwrap();
+        assert_eq!(by_name, None, "{engine}");
+    }
+}
+
+#[tokio::test]
+async fn a_name_that_is_anothers_id_does_not_stand_in_its_way() {
+    for (engine, api) in apis().await {
+        let sql = format!("UPDATE cert_issuer SET name = '{CLOSED}' WHERE name = 'Open'");
+        api.state.store.execute_for_test(&sql).await;
+
+        assert_eq!(either(&api, CLOSED).await, CLOSED.parse().ok(), "{engine}");
+        assert_eq!(either(&api, OPEN).await, OPEN.parse().ok(), "{engine}");
+    }
+}
+
+#[tokio::test]
+async fn fields_that_are_given_must_name_one_item() {
+    for (engine, api) in apis().await {
+        let ask = async |fields: &[Field<'_>]| {
+            let found = agreed::<CertIssuer>(&api.state, Code::UnknownReference, fields).await;
+            match found {
+                Ok(found) => found.map_or("nothing".to_owned(), |(field, issuer)| {
+                    format!("{} by {field}", issuer.name)
+                }),
+                Err(refused) => format!("{:?}: {}", refused.code(), refused.message()),
+            }
+        };
+        let (name, id) = (Field::Either("name", Some("Open")), Field::Id("id", Some(OPEN)));
+
+        for (fields, expected) in [
+            (vec![], "nothing"),
+            (vec![Field::Id("id", None), name], "Open by name"),
+            (vec![id, name], "Open by id"),
+            (vec![Field::Either("name", Some(OPEN))], "Open by name"),
+            (
+                vec![Field::Id("id", Some("Open"))],
+                "UnknownReference: Open is not the id of a Certificate Issuer",
+            ),
+            (
+                vec![Field::Either("name", Some("Gone"))],
+                "UnknownReference: Gone is neither id nor name of a Certificate Issuer",
+            ),
+            (
+                vec![name, Field::Id("id", Some(CLOSED))],
+                "InvalidRequest: id: names another Certificate Issuer than name; send one of the \
+                 two",
+            ),
+        ] {
+            assert_eq!(ask(&fields).await, expected, "{engine}");
+        }
+    }
+}
