@@ -17,6 +17,7 @@ pub mod home;
 pub mod installation;
 pub mod invariants;
 pub mod issue;
+pub mod load;
 pub mod openssl;
 pub mod output;
 pub mod patience;

@@ -4,12 +4,12 @@ use std::time::{Duration, Instant};
 
 use anyhow::ensure;
 use chancery_tests::Engine;
+use chancery_tests::load::Target;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use crate::floor::{self, Floor};
 use crate::key::Kind;
-use crate::load::Target;
 use crate::process::{cpu, own_cpu, peak_memory};
 use crate::report::{self, Run};
 use crate::scene::{Scene, postgres_cpu};

@@ -4,7 +4,6 @@
 mod floor;
 mod issue;
 mod key;
-mod load;
 mod process;
 mod report;
 mod scene;

@@ -20,29 +20,31 @@ use tokio_rustls::TlsConnector;
 
 /// Where to ask, and for what.
 #[derive(Clone)]
-pub(crate) struct Target {
+#[expect(missing_debug_implementations, reason = "it holds a bearer token")]
+pub struct Target {
     tls: TlsConnector,
     port: u16,
     authorization: String,
     bodies: Arc<[Bytes]>,
+    pause: Duration,
 }
 
 /// What the clients saw.
 #[derive(Debug, Default)]
-pub(crate) struct Seen {
+pub struct Seen {
     /// How long each certificate took, asked for and answered within the time.
-    pub(crate) took: Vec<Duration>,
+    pub took: Vec<Duration>,
     /// Other answers, by status; 0: no answer.
-    pub(crate) refused: BTreeMap<u16, u64>,
+    pub refused: BTreeMap<u16, u64>,
 }
 
 impl Target {
-    pub(crate) fn new(
-        port: u16,
-        root_pem: &str,
-        token: &str,
-        bodies: &[String],
-    ) -> anyhow::Result<Self> {
+    /// Clients of the service on this port, with this bearer token.
+    ///
+    /// # Errors
+    ///
+    /// The root certificate can't be read.
+    pub fn new(port: u16, root_pem: &str, token: &str, bodies: &[String]) -> anyhow::Result<Self> {
         let mut roots = RootCertStore::empty();
         roots.add(CertificateDer::from_pem_slice(root_pem.as_bytes())?)?;
         let config = ClientConfig::builder().with_root_certificates(roots).with_no_client_auth();
@@ -51,7 +53,14 @@ impl Target {
             port,
             authorization: format!("Bearer {token}"),
             bodies: bodies.iter().map(|body| Bytes::from(body.clone())).collect(),
+            pause: Duration::ZERO,
         })
+    }
+
+    /// The same, with a pause of each client after each answer.
+    #[must_use]
+    pub fn with_pause(self, pause: Duration) -> Self {
+        Self { pause, ..self }
     }
 
     async fn connect(&self) -> anyhow::Result<SendRequest<Full<Bytes>>> {
@@ -106,6 +115,9 @@ impl Target {
                 Err(error) => Err(error),
             };
             let ended = Instant::now();
+            if self.pause > Duration::ZERO {
+                tokio::time::sleep(self.pause).await;
+            }
             if began < from || ended > until {
                 continue;
             }
@@ -119,7 +131,11 @@ impl Target {
     }
 
     /// So many clients, from now until `until`; what they see before `from` is not counted.
-    pub(crate) async fn clients(
+    ///
+    /// # Errors
+    ///
+    /// A client can't go on at all: never for what the service does.
+    pub async fn clients(
         &self,
         clients: usize,
         from: Instant,
@@ -144,7 +160,8 @@ impl Target {
 
 impl Seen {
     /// The time within which this share of the certificates came, in milliseconds.
-    pub(crate) fn percentile(&self, per_cent: usize) -> f64 {
+    #[must_use]
+    pub fn percentile(&self, per_cent: usize) -> f64 {
         let at = (self.took.len().saturating_sub(1) * per_cent).div_ceil(100);
         self.took.get(at).map_or(f64::NAN, |took| took.as_secs_f64() * 1e3)
     }
