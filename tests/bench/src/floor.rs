@@ -105,7 +105,7 @@ fn repeat(act: &dyn Fn() -> anyhow::Result<()>) -> anyhow::Result<(u32, f64)> {
         act()?;
         times += 1;
     }
-    Ok((times, (own_cpu() - before).as_secs_f64() * 1e6 / f64::from(times)))
+    Ok((times, own_cpu().saturating_sub(before).as_secs_f64() * 1e6 / f64::from(times)))
 }
 
 fn in_all_cores(

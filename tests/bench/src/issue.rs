@@ -98,7 +98,9 @@ async fn measure(
     let cpu_us = processes
         .iter()
         .zip(before.processes.iter().zip(&after.processes))
-        .map(|((name, _), (before, after))| ((*name).to_owned(), each(*after - *before)))
+        .map(|((name, _), (before, after))| {
+            ((*name).to_owned(), each(after.saturating_sub(*before)))
+        })
         .collect();
     let peak_memory = processes
         .iter()
@@ -113,7 +115,7 @@ async fn measure(
         p50_ms: seen.percentile(50),
         p99_ms: seen.percentile(99),
         cpu_us,
-        client_cpu_us: each(after.own - before.own),
+        client_cpu_us: each(after.own.saturating_sub(before.own)),
         postgres_cpu_us: each(after.postgres.saturating_sub(before.postgres)),
         peak_memory,
         journal_syncs: per_certificate(syncs[0], syncs_after[0])?,
