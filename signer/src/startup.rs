@@ -211,13 +211,17 @@ async fn sweep(signer: &Signer, name: &str, token: &Token, is_swept: bool) -> bo
     let on_it = signer.keyring.keys().into_iter().filter(|key| key.token == name);
     let known = on_it.filter(|key| key.life != Life::Pending && key.is_on_token());
     let known = known.map(|key| key.key_id).collect();
-    let report = match token.sweep(pending.clone(), known).await {
+    let mut report = match token.sweep(pending.clone(), known).await {
         Ok(report) => report,
         Err(error) => {
             tracing::warn!(token = name, %error, "the token could not be swept yet");
             return false;
         }
     };
+    // One that is being destroyed may have left the token already.
+    let is_kept =
+        |key: &KeyId| signer.keyring.key(*key).is_some_and(|it| it.life != Life::Destroying);
+    report.missing.retain(is_kept);
     tell(name, &report);
     for key_id in pending {
         let reason = "it was not made whole; what was on the token is removed".to_owned();
