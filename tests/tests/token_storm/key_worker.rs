@@ -43,10 +43,10 @@ fn a_key_worker_killed_at_any_moment_costs_no_live_key_and_leaves_none_pending()
     let mut live = Vec::new();
     let began = Instant::now();
     live.push(make(&mut peer)?.context("a key, with no one to kill")?);
-    let life = began.elapsed();
+    let usual = began.elapsed();
 
     for round in 0..rounds() {
-        let moment = life.mul_f64(f64::from(round) / f64::from(rounds()));
+        let moment = usual.mul_f64(f64::from(round) / f64::from(rounds()));
         // Each third time the next one, which cleans up, is killed too.
         let kills = if round % 3 == 2 { 2 } else { 1 };
         live.extend(killer.during(moment, kills, || make(&mut peer))?);
@@ -140,11 +140,12 @@ fn begun_and_not_ended(home: &SignerHome) -> anyhow::Result<BTreeSet<String>> {
     let mut open = BTreeSet::new();
     for line in text.lines() {
         let entry: Value = serde_json::from_str(line)?;
-        let Some((name, event)) = entry["event"].as_object().and_then(|event| event.iter().next())
+        let Some((name, event)) =
+            entry.get("event").and_then(Value::as_object).and_then(|it| it.iter().next())
         else {
             continue;
         };
-        let key_id = event["keyId"].as_str().unwrap_or_default().to_owned();
+        let key_id = event.get("keyId").and_then(Value::as_str).unwrap_or_default().to_owned();
         match name.as_str() {
             "key-pending" | "key-destroying" => anyhow::ensure!(open.insert(key_id), "{entry}"),
             "key-created" | "key-creation-failed" | "key-destroyed" => {
