@@ -10,6 +10,7 @@
 #   integration    tests of one crate on a real token and both databases
 #   doc            examples in the documentation, forgeries that must not compile
 #   system         both programs, a real token, both databases, real clients
+#   faults         the long versions of tests that make things fail; only when named
 #
 # One build in the dev profile serves all of them. As root, the system tests run signer and API as
 # two different users; otherwise as one.
@@ -116,6 +117,14 @@ part_integration() { run_test_files '.name != "chancery-tests"'; }
 
 part_system() { part_build && run_test_files '.name == "chancery-tests"'; }
 
+# Every return value of the token at every function, and workers lost fifty times.
+part_faults() {
+  part_build
+  export CHANCERY_TEST_FAULTS=all
+  cargo test --quiet --no-fail-fast --workspace --locked --lib every_code
+  cargo test --quiet --no-fail-fast --workspace --locked --test token_storm
+}
+
 # run_test_files CONDITION: the files below tests/ of the packages that meet a condition of jq.
 run_test_files() {
   local chosen
@@ -136,7 +145,7 @@ main() {
   trap clean_up EXIT
   install_missing
   for part in "${parts[@]}"; do
-    if [[ $part == unit || $part == integration || $part == system ]]; then
+    if [[ $part == unit || $part == integration || $part == system || $part == faults ]]; then
       start_postgres
       install_pkilint
     fi

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use chancery_shared::id::SignerId;
+use chancery_shared::id::{KeyId, SignerId};
 use chancery_shared::wire::journal::Event;
 use chancery_shared::wire::v1::TokenState;
 use tokio::sync::watch;
@@ -130,7 +130,13 @@ pub async fn chores(
                     continue;
                 }
                 let may_sweep = signer.is_vouched_for.load(Ordering::Acquire);
-                if may_sweep && !swept.contains(&name.as_str()) && sweep(&signer, name, token).await
+                let is_swept = swept.contains(&name.as_str());
+                // What a creation leaves that failed since: it may not wait for the next start.
+                let is_clean = is_swept && pending(&signer, name).is_empty();
+                if may_sweep
+                    && !is_clean
+                    && sweep(&signer, name, token, is_swept).await
+                    && !is_swept
                 {
                     swept.push(name);
                 }
@@ -202,26 +208,35 @@ impl Beginning {
     }
 }
 
-async fn sweep(signer: &Signer, name: &str, token: &Token) -> bool {
+fn pending(signer: &Signer, token: &str) -> Vec<KeyId> {
+    let on_it = signer.keyring.keys().into_iter().filter(|key| key.token == token);
+    on_it.filter(|key| key.life == Life::Pending).map(|key| key.key_id).collect()
+}
+
+async fn sweep(signer: &Signer, name: &str, token: &Token, is_swept: bool) -> bool {
     let change = signer.keyring.change().await;
-    // Looked at again with everyone else kept out.
-    if signer.missing_head().is_some() {
+    // Looked at again with everyone else kept out: a key that was being made is made now.
+    let pending = pending(signer, name);
+    if signer.missing_head().is_some() || (is_swept && pending.is_empty()) {
         return false;
     }
     let on_it = signer.keyring.keys().into_iter().filter(|key| key.token == name);
-    let (pending, known): (Vec<_>, Vec<_>) = on_it.partition(|key| key.life == Life::Pending);
-    let pending: Vec<_> = pending.iter().map(|key| key.key_id).collect();
-    let known = known.iter().filter(|key| key.is_on_token()).map(|key| key.key_id).collect();
-    let report = match token.sweep(pending.clone(), known).await {
+    let known = on_it.filter(|key| key.life != Life::Pending && key.is_on_token());
+    let known = known.map(|key| key.key_id).collect();
+    let mut report = match token.sweep(pending.clone(), known).await {
         Ok(report) => report,
         Err(error) => {
             tracing::warn!(token = name, %error, "the token could not be swept yet");
             return false;
         }
     };
+    // One that is being destroyed may have left the token already.
+    let is_kept =
+        |key: &KeyId| signer.keyring.key(*key).is_some_and(|it| it.life != Life::Destroying);
+    report.missing.retain(is_kept);
     tell(name, &report);
     for key_id in pending {
-        let reason = "the signer stopped while it was made".to_owned();
+        let reason = "it was not made whole; what was on the token is removed".to_owned();
         if let Err(error) = change.make(Event::KeyCreationFailed { key_id, reason }).await {
             tracing::warn!(%key_id, %error, "a failed key creation stays pending");
             return false;

@@ -6,7 +6,7 @@ use chancery_shared::id::KeyId;
 use chancery_shared::wire::algorithm::{KeyAlgorithm, SignatureAlgorithm};
 use chancery_shared::wire::policy::Policy;
 use chancery_shared::wire::v1::{
-    CreateCaKey, KeyRole, Reply, Request, SignCaCertificate, SignOwnCertificate,
+    CreateCaKey, KeyCreated, KeyRole, Reply, Request, SignCaCertificate, SignOwnCertificate,
 };
 use chancery_shared::wire::{Context, Outcome};
 use time::OffsetDateTime;
@@ -35,6 +35,22 @@ pub struct Ca {
 }
 
 impl Ca {
+    /// A CA of that name with this key, without a certificate yet.
+    ///
+    /// # Errors
+    ///
+    /// The SubjectPublicKeyInfo is none.
+    pub fn of(key: KeyCreated, name: &str, algorithm: SignatureAlgorithm) -> anyhow::Result<Self> {
+        Ok(Self {
+            key_id: key.key_id,
+            subject: common_name(name),
+            key_identifier: forge::key_identifier(&bits_of(&key.spki.0)?),
+            spki: key.spki.0,
+            certificate: Vec::new(),
+            algorithm,
+        })
+    }
+
     /// As the issuer of a TBS.
     #[must_use]
     pub fn issuer(&self) -> Issuer<'_> {
@@ -72,8 +88,22 @@ impl SignerHome {
         extensions: &[forge::Extension],
     ) -> anyhow::Result<Ca> {
         let mut ca = self.create_key(peer, name, key_algorithm, algorithm, policy)?;
-        let now = now();
-        let mut tbs = own_tbs(&ca, now);
+        self.certify_itself(peer, &mut ca, extensions)?;
+        Ok(ca)
+    }
+
+    /// Has the CA's key sign its own certificate.
+    ///
+    /// # Errors
+    ///
+    /// The signer refused.
+    pub fn certify_itself(
+        &self,
+        peer: &mut Peer,
+        ca: &mut Ca,
+        extensions: &[forge::Extension],
+    ) -> anyhow::Result<()> {
+        let mut tbs = own_tbs(ca, now());
         tbs.extensions.extend_from_slice(extensions);
         let serial_nonce = peer.fresh_nonce();
         let tbs = tbs.der(&serial_nonce.0);
@@ -84,7 +114,7 @@ impl SignerHome {
             context: Context::default(),
         });
         ca.certificate = self.signed(peer, &request, &tbs)?;
-        Ok(ca)
+        Ok(())
     }
 }
 
@@ -141,14 +171,7 @@ impl SignerHome {
         let Outcome::Done(Reply::KeyCreated(key)) = created.outcome else {
             bail!("{:?}\n{}", created.outcome, self.log());
         };
-        Ok(Ca {
-            key_id: key.key_id,
-            subject: common_name(name),
-            key_identifier: forge::key_identifier(&bits_of(&key.spki.0)?),
-            spki: key.spki.0,
-            certificate: Vec::new(),
-            algorithm,
-        })
+        Ca::of(key, name, algorithm)
     }
 
     fn signed(&self, peer: &mut Peer, request: &Request, tbs: &[u8]) -> anyhow::Result<Vec<u8>> {

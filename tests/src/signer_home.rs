@@ -8,6 +8,7 @@ use anyhow::{Context as _, bail};
 use chancery_shared::wire::Outcome;
 use chancery_shared::wire::operator::{self, Nothing, Status};
 use chancery_shared::wire::v1::TokenState;
+use rustix::process::Pid;
 
 use crate::home::{self, TestHome};
 use crate::peer::Peer;
@@ -136,6 +137,15 @@ impl SignerHome {
     ) -> anyhow::Result<Outcome<operator::Reply>> {
         let mut peer = Peer::open(&self.operator_socket())?;
         Ok(peer.exchange::<_, operator::Reply>(request)?.outcome)
+    }
+
+    /// The signer's process id.
+    ///
+    /// # Errors
+    ///
+    /// It is not started.
+    pub fn pid(&self) -> anyhow::Result<Pid> {
+        self.signer.as_ref().context("the signer is not started")?.pid()
     }
 
     /// Ends the signer with SIGTERM and waits for it.

@@ -85,7 +85,7 @@ impl SignerState {
         self.last.as_ref().and_then(|last| last.halted.as_ref())
     }
 
-    /// Whether a signature with this key can be had now, as far as is known here.
+    /// Whether the signer is to be asked for a signature with this key, as far as is known here.
     ///
     /// # Errors
     ///
@@ -95,7 +95,12 @@ impl SignerState {
         // A key made a moment ago may not be in the snapshot yet: the signer itself will say.
         let Some(key) = self.key(id) else { return Ok(()) };
         match key.state {
-            KeyState::Live => self.check_token(&key.token),
+            KeyState::Live => match self.token(&key.token) {
+                // Opened again within moments, mostly before this snapshot is replaced: the signer
+                // keeps the request until then, or says that the token is away.
+                Some(token) if token.state == TokenState::Recovering => Ok(()),
+                _ => self.check_token(&key.token),
+            },
             KeyState::Disabled | KeyState::Destroyed => {
                 Err(refusal(RefusalCode::KeyState, "the CA's key is disabled; enable it first"))
             }

@@ -34,6 +34,9 @@ pub(super) struct Worker {
 enum Verdict {
     Answer(Result<Output, CallFailure>),
     Lost(LostReason),
+    /// As above, and the call that found it out says why: its reason may not come second, for it
+    /// may be a refused PIN.
+    LostElsewhere,
 }
 
 impl Worker {
@@ -88,6 +91,7 @@ impl Worker {
                 self.say(&FromSigningWorker::Answer { id, result, failures });
             }
             Verdict::Lost(why) => self.say(&FromSigningWorker::Lost { why, failures }),
+            Verdict::LostElsewhere => {}
         }
     }
 
@@ -105,7 +109,7 @@ impl Worker {
         match operation {
             Operation::NewEpoch => match self.begin_epoch(None) {
                 Ok(()) => return Verdict::Answer(Ok(Output::Done)),
-                Err(why) => return Verdict::Lost(why),
+                Err(verdict) => return verdict,
             },
             Operation::ForgetPin => {
                 *self.pin.lock().unwrap_or_else(PoisonError::into_inner) = None;
@@ -119,10 +123,7 @@ impl Worker {
         let mut ladder = Ladder::default();
         loop {
             let guard = self.epoch.read().unwrap_or_else(PoisonError::into_inner);
-            let Some(epoch) = guard.as_ref() else {
-                // Another call has said why.
-                return Verdict::Lost(LostReason::Device(CkrName::fixed("NO_EPOCH")));
-            };
+            let Some(epoch) = guard.as_ref() else { return Verdict::LostElsewhere };
             let fault = match attempt(epoch, thread, operation) {
                 Ok(output) => return Verdict::Answer(Ok(output)),
                 Err(fault) => fault,
@@ -148,8 +149,8 @@ impl Worker {
                 Step::NewEpoch => {
                     let seen = epoch.number();
                     drop(guard);
-                    if let Err(why) = self.begin_epoch(Some(seen)) {
-                        return Verdict::Lost(why);
+                    if let Err(verdict) = self.begin_epoch(Some(seen)) {
+                        return verdict;
                     }
                 }
                 Step::Refuse => return Verdict::Answer(Err(CallFailure::Refused { ckr })),
@@ -164,17 +165,20 @@ impl Worker {
                     };
                 }
                 Step::Lost => return Verdict::Lost(LostReason::Device(ckr)),
+                Step::Stop => {
+                    // Counted with the refusal.
+                    failures.pop();
+                    return Verdict::Lost(LostReason::Reopen(OpenFailure::PinRefused { ckr }));
+                }
             }
         }
     }
 
     /// Drains, drops every session, finalises and opens the token again; does nothing where
     /// another thread has done so since the epoch that was `seen`.
-    fn begin_epoch(&self, seen: Option<u64>) -> Result<(), LostReason> {
+    fn begin_epoch(&self, seen: Option<u64>) -> Result<(), Verdict> {
         let mut guard = self.epoch.write().unwrap_or_else(PoisonError::into_inner);
-        let Some(epoch) = guard.take() else {
-            return Err(LostReason::Device(CkrName::fixed("NO_EPOCH")));
-        };
+        let Some(epoch) = guard.take() else { return Err(Verdict::LostElsewhere) };
         let number = epoch.number();
         if seen.is_some_and(|seen| seen != number) {
             *guard = Some(epoch);
@@ -184,10 +188,11 @@ impl Worker {
         let Some(pin_now) = pin.as_ref() else {
             // Without the PIN this epoch is the last one: it stays as long as it works.
             *guard = Some(epoch);
-            return Err(LostReason::Reopen(OpenFailure::PinForgotten));
+            return Err(Verdict::Lost(LostReason::Reopen(OpenFailure::PinForgotten)));
         };
         epoch.end();
-        *guard = Some(Epoch::open(&self.opening, pin_now, number + 1).map_err(LostReason::Reopen)?);
+        let begun = Epoch::open(&self.opening, pin_now, number + 1);
+        *guard = Some(begun.map_err(|failure| Verdict::Lost(LostReason::Reopen(failure)))?);
         self.say(&FromSigningWorker::EpochBegun);
         Ok(())
     }

@@ -15,7 +15,6 @@ use cryptoki::object::{ObjectClass, ObjectHandle};
 use cryptoki::session::Session;
 use cryptoki::slot::Slot;
 
-use super::error::CkrName;
 use super::key_handles::{KeyHandles, find};
 use super::mechanism;
 use super::open::{Access, LoggedIn, OpenLock, Pin, Selector, failed, finalise, log_in};
@@ -188,8 +187,10 @@ fn fixed_keys(session: &Session) -> Result<(ObjectHandle, Option<ObjectHandle>),
         .map_err(|error| failed(&error))?
         .ok_or(OpenFailure::NoCanary)?;
     let seal = find(session, ObjectClass::SECRET_KEY, SEAL).map_err(|error| failed(&error))?;
-    sign_canary(session, canary)
-        .map_err(|error| OpenFailure::CanaryFails { ckr: CkrName::of(&error) })?;
+    sign_canary(session, canary).map_err(|error| match failed(&error) {
+        OpenFailure::Call { ckr } => OpenFailure::CanaryFails { ckr },
+        about_the_pin => about_the_pin,
+    })?;
     Ok((canary, seal))
 }
 

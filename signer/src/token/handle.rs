@@ -60,6 +60,7 @@ impl Token {
             waiting: VecDeque::new(),
             epochs_wanted: Vec::new(),
             backoff: Backoff::default(),
+            ended_while_opening: false,
         };
         tokio::spawn(supervisor.run());
         let shared = Shared {

@@ -88,6 +88,9 @@ pub(super) enum KeyFailure {
     Open(#[source] OpenFailure),
     #[error("the token refused with {ckr}")]
     Refused { ckr: CkrName },
+    /// The next key worker, whose view of the token is a new one, may do better.
+    #[error("the token failed with {ckr}")]
+    Failed { ckr: CkrName },
     #[error("the token holds {max} keys and may hold no more")]
     KeyLimit { max: u32 },
     #[error("the key makes no such signature")]

@@ -49,17 +49,21 @@ pub(super) async fn run(shared: &Shared, action: KeyAction) -> Result<KeyOutput,
     add(&shared.status.trial_signatures, trial_signatures);
     shared.status.count(&failures);
     result.map_err(|failure| {
-        error!(token, error = %failure, "the key worker failed");
+        if let KeyFailure::Open(failure) = &failure {
+            error!(token, error = %failure, "the key worker could not open the token");
+            shared.status.count(failure.ckr().map_or(&[], std::slice::from_ref));
+        } else {
+            error!(token, error = %failure, "the key worker failed");
+        }
         match failure {
             KeyFailure::Open(OpenFailure::PinRefused { ckr }) => {
-                shared.status.count(std::slice::from_ref(&ckr));
                 if let Err(source) = shared.pin.remember(pin_source, ckr) {
                     error!(token, error = %source, "the PIN's refusal could not be written down");
                 }
                 let _ = shared.supervisor.send(Message::PinRefusedElsewhere);
                 TokenError::PinRefused
             }
-            KeyFailure::Open(_) => TokenError::Unavailable,
+            KeyFailure::Open(_) | KeyFailure::Failed { .. } => TokenError::Unavailable,
             KeyFailure::Refused { ckr } => TokenError::Refused { ckr },
             KeyFailure::KeyLimit { max } => TokenError::KeyLimit { max },
             KeyFailure::WrongAlgorithm => TokenError::WrongAlgorithm,

@@ -56,10 +56,14 @@ impl Notes {
     /// Notes a failed call and says what it means for the task.
     pub(super) fn failed(&mut self, error: &Cryptoki) -> KeyFailure {
         let ckr = CkrName::of(error);
+        if remedy(error) == Remedy::Stop {
+            // Counted with the refusal.
+            return KeyFailure::Open(OpenFailure::PinRefused { ckr });
+        }
         self.failures.push(ckr.clone());
         match remedy(error) {
-            Remedy::Stop => KeyFailure::Open(OpenFailure::PinRefused { ckr }),
-            _ => KeyFailure::Refused { ckr },
+            Remedy::Refuse => KeyFailure::Refused { ckr },
+            _ => KeyFailure::Failed { ckr },
         }
     }
 }

@@ -1,5 +1,6 @@
 //! How a signing worker was lost.
 
+use super::error::CkrName;
 use super::protocol::{LostReason, OpenFailure};
 
 /// The texts are shown in the status.
@@ -17,6 +18,14 @@ pub(super) enum Loss {
 }
 
 impl Loss {
+    /// The return value that stopped the worker from opening the token again.
+    pub(super) fn ckr(&self) -> Option<&CkrName> {
+        match self {
+            Self::Said(LostReason::Reopen(failure)) => failure.ckr(),
+            _ => None,
+        }
+    }
+
     /// Why only another PIN or the operator can help, where that is so.
     pub(super) fn pin_refusal(self) -> Option<OpenFailure> {
         match self {

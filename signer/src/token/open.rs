@@ -1,6 +1,7 @@
 //! Opening a token in a worker: initialise, find the slot, log in. Both kinds of worker do it so.
 
 use std::fs::File;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -31,19 +32,32 @@ impl Selector {
 
     /// Looks through all slots.
     pub(super) fn find(&self, pkcs11: &Pkcs11) -> Result<(Slot, Facts), OpenFailure> {
-        let mut found = None;
+        let (mut found, mut unreadable) = (None, None);
         for slot in pkcs11.get_slots_with_token().map_err(|error| failed(&error))? {
-            // A slot that can't be read is not ours to complain about unless none is left.
-            let Ok(info) = pkcs11.get_token_info(slot) else { continue };
+            let info = match pkcs11.get_token_info(slot) {
+                Ok(info) => info,
+                // Another one's slot, as long as ours is found.
+                Err(error) => {
+                    unreadable = unreadable.or(Some(error));
+                    continue;
+                }
+            };
             if !info.token_initialized() || !self.fits(&info) {
                 continue;
             }
             if found.is_some() {
                 return Err(OpenFailure::SeveralTokens);
             }
-            found = Some((slot, facts(pkcs11, slot, &info)));
+            found = Some((slot, info));
         }
-        found.ok_or(OpenFailure::NoToken)
+        match (found, unreadable) {
+            (Some((slot, info)), _) => {
+                let facts = facts(pkcs11, slot, &info).map_err(|error| failed(&error))?;
+                Ok((slot, facts))
+            }
+            (None, Some(error)) if !says_empty(&error) => Err(failed(&error)),
+            (None, _) => Err(OpenFailure::NoToken),
+        }
     }
 
     fn fits(&self, info: &TokenInfo) -> bool {
@@ -203,31 +217,45 @@ pub(super) fn pause(time: Duration) {
     let _ = crossbeam_channel::after(time).recv();
 }
 
-fn facts(pkcs11: &Pkcs11, slot: Slot, info: &TokenInfo) -> Facts {
-    let mechanisms = pkcs11.get_mechanism_list(slot).unwrap_or_default();
+/// Whether a slot is no token's, for sure.
+fn says_empty(error: &Cryptoki) -> bool {
+    use RvError::{TokenNotPresent, TokenNotRecognized};
+    matches!(error, Cryptoki::Pkcs11(TokenNotPresent | TokenNotRecognized, _))
+}
+
+/// An error is none of the token's facts: what it can do is asked once for each opening.
+fn facts(pkcs11: &Pkcs11, slot: Slot, info: &TokenInfo) -> Result<Facts, Cryptoki> {
+    let mechanisms = pkcs11.get_mechanism_list(slot)?;
+    let rsa = rsa_sizes(pkcs11, slot, &mechanisms)?;
     let able = |algorithm: &KeyAlgorithm| {
         let generates = |mechanism| mechanisms.contains(&mechanism);
+        let rsa_bits = |bits: usize| rsa.as_ref().is_some_and(|sizes| sizes.contains(&bits));
         match algorithm {
-            KeyAlgorithm::Rsa2048 => rsa_bits(pkcs11, slot, &mechanisms, 2048),
-            KeyAlgorithm::Rsa3072 => rsa_bits(pkcs11, slot, &mechanisms, 3072),
-            KeyAlgorithm::Rsa4096 => rsa_bits(pkcs11, slot, &mechanisms, 4096),
+            KeyAlgorithm::Rsa2048 => rsa_bits(2048),
+            KeyAlgorithm::Rsa3072 => rsa_bits(3072),
+            KeyAlgorithm::Rsa4096 => rsa_bits(4096),
             KeyAlgorithm::EcdsaP256 | KeyAlgorithm::EcdsaP384 | KeyAlgorithm::EcdsaP521 => {
                 generates(MechanismType::ECC_KEY_PAIR_GEN)
             }
             KeyAlgorithm::Ed25519 => generates(MechanismType::ECC_EDWARDS_KEY_PAIR_GEN),
         }
     };
-    Facts {
+    Ok(Facts {
         model: info.model().trim_end().to_owned(),
         serial: info.serial_number().trim_end().to_owned(),
         key_algorithms: KeyAlgorithm::ALL.into_iter().filter(able).collect(),
-    }
+    })
 }
 
-fn rsa_bits(pkcs11: &Pkcs11, slot: Slot, mechanisms: &[MechanismType], bits: usize) -> bool {
+fn rsa_sizes(
+    pkcs11: &Pkcs11,
+    slot: Slot,
+    mechanisms: &[MechanismType],
+) -> Result<Option<RangeInclusive<usize>>, Cryptoki> {
     let generator = MechanismType::RSA_PKCS_KEY_PAIR_GEN;
-    mechanisms.contains(&generator)
-        && pkcs11
-            .get_mechanism_info(slot, generator)
-            .is_ok_and(|info| (info.min_key_size()..=info.max_key_size()).contains(&bits))
+    if !mechanisms.contains(&generator) {
+        return Ok(None);
+    }
+    let info = pkcs11.get_mechanism_info(slot, generator)?;
+    Ok(Some(info.min_key_size()..=info.max_key_size()))
 }

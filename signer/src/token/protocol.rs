@@ -179,6 +179,14 @@ pub(super) enum HardeningStep {
 }
 
 impl OpenFailure {
+    /// The return value that says it.
+    pub(super) fn ckr(&self) -> Option<&CkrName> {
+        match self {
+            Self::PinRefused { ckr } | Self::CanaryFails { ckr } | Self::Call { ckr } => Some(ckr),
+            _ => None,
+        }
+    }
+
     /// Whether only another PIN or the operator can help.
     pub(super) fn is_about_the_pin(&self) -> bool {
         matches!(self, Self::PinRefused { .. } | Self::PinForgotten)

@@ -25,6 +25,8 @@ pub(super) enum Step {
     Gone,
     /// The process is of no more use.
     Lost,
+    /// Nothing more with this PIN, by no process.
+    Stop,
 }
 
 /// What went wrong with a request.
@@ -41,7 +43,8 @@ impl Ladder {
     pub(super) fn next(&mut self, trouble: Trouble, canary_signs: impl Fn() -> bool) -> Step {
         match trouble {
             Trouble::Failed(Remedy::Refuse) => Step::Refuse,
-            Trouble::Failed(Remedy::NewWorker | Remedy::Stop) => Step::Lost,
+            Trouble::Failed(Remedy::NewWorker) => Step::Lost,
+            Trouble::Failed(Remedy::Stop) => Step::Stop,
             Trouble::Failed(Remedy::NewSession) if !self.session_replaced => {
                 self.session_replaced = true;
                 Step::Again
@@ -79,7 +82,7 @@ mod tests {
         loop {
             let step = ladder.next(trouble, || canary_signs);
             steps.push(step);
-            if matches!(step, Step::Refuse | Step::Gone | Step::Lost) {
+            if matches!(step, Step::Refuse | Step::Gone | Step::Lost | Step::Stop) {
                 return steps;
             }
         }
@@ -93,7 +96,7 @@ mod tests {
         for (trouble, canary_signs, expected) in [
             (failed(R::Refuse), true, vec![S::Refuse]),
             (failed(R::NewWorker), true, vec![S::Lost]),
-            (failed(R::Stop), true, vec![S::Lost]),
+            (failed(R::Stop), true, vec![S::Stop]),
             (failed(R::NewSession), true, vec![S::Again, S::NewEpoch, S::Again, S::Refuse]),
             (failed(R::NewSession), false, vec![S::Again, S::NewEpoch, S::Again, S::Lost]),
             (failed(R::FindAgain), true, vec![S::FindAgain, S::NewEpoch, S::FindAgain, S::Gone]),

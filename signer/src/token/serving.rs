@@ -260,8 +260,11 @@ impl Serving<'_> {
             }
         }
         self.supervisor.stand(TokenState::Recovering, &loss.to_string());
-        if let Some(failure) = loss.pin_refusal() {
-            self.supervisor.not_open(failure, pin_source);
+        let ckr = loss.ckr().cloned();
+        match (loss.pin_refusal(), ckr) {
+            (Some(failure), _) => self.supervisor.not_open(failure, pin_source),
+            (None, Some(ckr)) => self.supervisor.status.count(&[ckr]),
+            (None, None) => {}
         }
         match self.stopping {
             Some(stopped) => Served::Stopped(stopped),

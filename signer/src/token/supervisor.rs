@@ -39,6 +39,8 @@ pub(super) struct Supervisor {
     /// Who waits for the token to be opened again.
     pub(super) epochs_wanted: Vec<oneshot::Sender<()>>,
     pub(super) backoff: Backoff,
+    /// The worker before ended while it opened the token.
+    pub(super) ended_while_opening: bool,
 }
 
 /// Why the supervisor goes no further.
@@ -97,6 +99,7 @@ impl Supervisor {
         };
         match result {
             Ok((process, Ok(opened))) => {
+                self.ended_while_opening = false;
                 add(&self.status.epochs, 1);
                 Ok(Some(OpenWorker { process, opened, pin_source }))
             }
@@ -105,12 +108,15 @@ impl Supervisor {
                 self.not_open(failure, pin_source);
                 Ok(None)
             }
-            Err(failure @ ProcessError::Start(_)) => {
-                self.down(TokenState::Absent, &failure.to_string());
+            // Killed while it started: the next one comes at once.
+            Err(failure @ ProcessError::Ended) if !self.ended_while_opening => {
+                self.ended_while_opening = true;
+                self.stand(TokenState::Recovering, &failure.to_string());
                 Ok(None)
             }
-            Err(failure @ (ProcessError::Ended | ProcessError::TooSlow)) => {
-                self.stand(TokenState::Recovering, &failure.to_string());
+            // A module that crashes or hangs whenever it is asked is as good as away.
+            Err(failure) => {
+                self.down(TokenState::Absent, &failure.to_string());
                 Ok(None)
             }
         }
@@ -119,19 +125,21 @@ impl Supervisor {
     /// Takes note of why the token could not be opened.
     pub(super) fn not_open(&mut self, failure: OpenFailure, pin_source: PinSource) {
         let message = failure.to_string();
+        if let Some(ckr) = failure.ckr() {
+            self.status.count(std::slice::from_ref(ckr));
+        }
         match failure {
             OpenFailure::PinRefused { ckr } => {
-                self.status.count(std::slice::from_ref(&ckr));
                 if let Err(source) = self.pin.remember(pin_source, ckr) {
                     error!(token = self.config.name, error = %source, "the PIN's refusal could not be written down");
                 }
                 self.down(TokenState::PinRefused, &message);
             }
-            OpenFailure::PinForgotten => self.down(TokenState::PinRefused, &message),
-            OpenFailure::Call { ckr } => {
-                self.status.count(&[ckr]);
-                self.down(TokenState::Absent, &message);
+            // The worker was told to forget a PIN that may be tried again by now.
+            OpenFailure::PinForgotten if !self.pin.is_refused_now() => {
+                self.stand(TokenState::Recovering, &message);
             }
+            OpenFailure::PinForgotten => self.down(TokenState::PinRefused, &message),
             _ => self.down(TokenState::Absent, &message),
         }
     }

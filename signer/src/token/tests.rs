@@ -14,6 +14,9 @@ use super::setup::init_token;
 use super::{CaKey, Sandbox, Secret, SystemCalls, Token, TokenConfig, TokenError};
 use crate::clock::SystemClock;
 
+mod codes;
+mod every_code;
+
 /// A hang of a test, not a measure of anything.
 const PATIENCE: Duration = Duration::from_mins(1);
 

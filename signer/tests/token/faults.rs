@@ -8,7 +8,8 @@ use chancery_shared::wire::algorithm::{KeyAlgorithm, SignatureAlgorithm};
 use chancery_shared::wire::v1::TokenState;
 use chancery_signer::clock::SystemClock;
 use chancery_signer::token::{Token, TokenConfig, TokenError};
-use softhsm_test_harness::{Action, Faults, SoftHsm};
+use softhsm_test_harness::{Action, Faults, Order, SoftHsm};
+use tokio::task::JoinSet;
 
 use crate::support::{config, data_key, pid, token_folder, until};
 
@@ -155,4 +156,46 @@ async fn a_pin_refused_at_a_new_epoch_is_not_tried_by_the_next_worker() {
     assert!(key.is_ok(), "{key:?}");
     assert_eq!(token.seal(data_key()).await, Err(TokenError::PinRefused));
     assert_eq!((status.workers_started, status.failures.get("CKR_PIN_LOCKED")), (1, Some(&1)));
+}
+
+#[tokio::test]
+async fn a_pin_refused_while_many_requests_wait_for_a_new_epoch_is_tried_once() {
+    let hsm = token_folder();
+    let (faults, mut config) = faulty(&hsm);
+    config.threads = Some(8);
+    let token = start(config);
+    until(&token, TokenState::Ok).await;
+    faults
+        .order(&[
+            Order::always("C_Encrypt", USER_NOT_LOGGED_IN),
+            Order::always("C_Login", PIN_LOCKED),
+        ])
+        .unwrap();
+
+    let mut requests = JoinSet::new();
+    for _ in 0..64 {
+        let token = token.clone();
+        requests.spawn(async move { token.seal(data_key()).await });
+    }
+
+    while let Some(request) = requests.join_next().await {
+        assert_eq!(request.unwrap(), Err(TokenError::PinRefused));
+    }
+    let status = token.status(0);
+    assert_eq!((status.workers_started, status.failures.get("CKR_PIN_LOCKED")), (1, Some(&1)));
+}
+
+#[tokio::test]
+async fn a_module_that_crashes_at_every_start_keeps_no_request_waiting() {
+    let hsm = token_folder();
+    let (faults, config) = faulty(&hsm);
+    faults.inject("C_Initialize", Action::Crashes, None, None).unwrap();
+
+    let token = start(config);
+    let absent = until(&token, TokenState::Absent).await;
+    assert_eq!(token.seal(data_key()).await, Err(TokenError::Unavailable));
+    faults.heal().unwrap();
+    until(&token, TokenState::Ok).await;
+
+    assert_eq!(absent.message, "the worker ended before it answered");
 }

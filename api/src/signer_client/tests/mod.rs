@@ -215,6 +215,19 @@ async fn the_state_follows_the_tokens_and_says_at_once_what_the_signer_would() {
 }
 
 #[tokio::test]
+async fn a_token_that_recovers_is_asked_for_signatures_and_is_not_ready() {
+    let (_folder, fake, client) = started();
+    let key = key(&client).await;
+    becomes(&client, |state| state.key(key.key_id).is_some()).await;
+
+    fake.signer().tokens[0].state = TokenState::Recovering;
+    becomes(&client, |state| state.check_token("local").is_err()).await;
+
+    assert_eq!(client.state().check_key(key.key_id), Ok(()));
+    assert!(sign(&client, &key).await.is_ok());
+}
+
+#[tokio::test]
 async fn a_refusal_that_speaks_of_the_token_refreshes_the_state_at_once() {
     let folder = tempfile::tempdir().unwrap();
     let fake = FakeSigner::start(folder.path());
