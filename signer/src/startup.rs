@@ -79,7 +79,7 @@ pub fn start(
         .iter()
         .map(|token| (token.name.clone(), Token::start(token.clone(), Arc::clone(&clock))))
         .collect();
-    let clock_guard = ClockGuard::new(clock.as_ref(), config.clock_jump, recovered.last_time);
+    let clock_guard = ClockGuard::new(clock.as_ref(), config.clock_jump, recovered.last_right);
     let signer = Signer {
         signatures: Budget::new(config.budget_per_minute, Duration::from_mins(1)),
         changes: Budget::new(CHANGES_PER_HOUR, Duration::from_hours(1)),
