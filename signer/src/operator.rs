@@ -107,7 +107,7 @@ fn sandbox(signer: &Signer) -> Vec<String> {
 }
 
 fn pending(signer: &Signer) -> Vec<Parked> {
-    let waiting = signer.approvals.waiting(signer.clock.now());
+    let waiting = signer.approvals.waiting(signer.time());
     let show = |parked: crate::approval::ParkedRequest| {
         let (operation, tbs) = (request::operation(&parked.request), request::tbs(&parked.request));
         let (key_id, context) = request::key_and_context(&parked.request)?;

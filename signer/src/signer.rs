@@ -78,6 +78,11 @@ impl Signer {
         Ok(self.clock_guard.check(self.clock.as_ref())?)
     }
 
+    /// The time by which what waits for the operator ends: a clock that jumped ends nothing.
+    pub fn time(&self) -> OffsetDateTime {
+        self.clock_guard.time(self.clock.as_ref())
+    }
+
     /// Why nothing can be signed, for those who ask how the signer is.
     pub fn halted(&self) -> Option<Refusal> {
         let writable =

@@ -72,7 +72,7 @@ fn subject(tbs: Option<&Bytes>) -> String {
 pub(super) fn status(signer: &Signer, query: &ApprovalQuery) -> Answer {
     signer
         .approvals
-        .status(query.approval_id, signer.clock.now())
+        .status(query.approval_id, signer.time())
         .map(|status| (Reply::Approval(status), None))
         .ok_or_else(|| ApprovalError::Unknown.into())
 }
@@ -164,7 +164,7 @@ pub async fn deny(
     approval_id: ApprovalId,
     operator_uid: u32,
 ) -> Result<(), RequestError> {
-    signer.approvals.deny(approval_id, signer.clock.now())?;
+    signer.approvals.deny(approval_id, signer.time())?;
     signer.journal.append(Event::Denied { approval_id, operator_uid }).await?;
     Ok(())
 }
