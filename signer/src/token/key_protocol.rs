@@ -88,6 +88,8 @@ pub(super) enum KeyFailure {
     Open(#[source] OpenFailure),
     #[error("the token refused with {ckr}")]
     Refused { ckr: CkrName },
+    #[error("the token failed with {ckr}; the same may pass later")]
+    Failed { ckr: CkrName },
     #[error("the token holds {max} keys and may hold no more")]
     KeyLimit { max: u32 },
     #[error("the key makes no such signature")]

@@ -59,7 +59,9 @@ impl Notes {
         self.failures.push(ckr.clone());
         match remedy(error) {
             Remedy::Stop => KeyFailure::Open(OpenFailure::PinRefused { ckr }),
-            _ => KeyFailure::Refused { ckr },
+            Remedy::Refuse => KeyFailure::Refused { ckr },
+            // A full disk, for one: the token can't now, and may later.
+            _ => KeyFailure::Failed { ckr },
         }
     }
 }
