@@ -78,6 +78,10 @@ impl Home {
         self.path.join("signer/journal")
     }
 
+    pub(crate) fn keyring(&self) -> PathBuf {
+        self.path.join("signer/keyring.json")
+    }
+
     pub(crate) fn pin(&self) -> PathBuf {
         self.path.join("signer/pin")
     }

@@ -3,6 +3,7 @@
 mod home;
 mod init;
 mod journal;
+mod keyring;
 mod operator;
 mod profile;
 mod secret_file;
@@ -42,6 +43,9 @@ enum Command {
     /// Works on the journal's files, also while the signer is stopped.
     #[command(subcommand)]
     Journal(JournalCommand),
+    /// Works on the keyring's file while the signer is stopped.
+    #[command(subcommand)]
+    Keyring(KeyringCommand),
     /// How the signer is.
     Status,
     /// Which requests wait for a decision.
@@ -84,6 +88,12 @@ enum JournalCommand {
     },
 }
 
+#[derive(Debug, Subcommand)]
+enum KeyringCommand {
+    /// Checks the journal and writes signer/keyring.json anew from its entries.
+    Rebuild,
+}
+
 fn main() -> ExitCode {
     // `init` starts this program again as the worker that makes the token.
     chancery_signer::token::run_worker_if_asked();
@@ -111,6 +121,11 @@ fn run() -> anyhow::Result<ExitCode> {
         }
         Command::Journal(JournalCommand::Export { after }) => {
             return journal::export(&home.journal(), after);
+        }
+        Command::Keyring(KeyringCommand::Rebuild) => {
+            let rebuilt = keyring::rebuild(&home)?;
+            write(&if json { rebuilt.to_json() } else { rebuilt.to_string() })?;
+            return Ok(ExitCode::SUCCESS);
         }
         Command::Status => Request::Status(Nothing {}),
         Command::Pending => Request::Pending(Nothing {}),

@@ -18,18 +18,16 @@ pub trait Clock: Send + Sync {
 pub struct SystemClock;
 
 impl Clock for SystemClock {
+    /// Through the C library, so that a test can move it.
+    #[expect(clippy::disallowed_methods, reason = "this is the clock")]
     fn now(&self) -> OffsetDateTime {
-        let now = clock_gettime(ClockId::Realtime);
-        OffsetDateTime::UNIX_EPOCH + time::Duration::new(now.tv_sec, nanoseconds(now.tv_nsec))
+        OffsetDateTime::now_utc()
     }
 
     fn since_boot(&self) -> Duration {
         let now = clock_gettime(ClockId::Boottime);
-        Duration::new(now.tv_sec.unsigned_abs(), nanoseconds(now.tv_nsec).unsigned_abs())
+        // The kernel keeps nanoseconds below one second, so this never falls back.
+        let nanoseconds = u32::try_from(now.tv_nsec).unwrap_or(0);
+        Duration::new(now.tv_sec.unsigned_abs(), nanoseconds)
     }
-}
-
-/// The kernel keeps nanoseconds below one second, so this never truncates.
-fn nanoseconds(value: i64) -> i32 {
-    i32::try_from(value).unwrap_or(0)
 }

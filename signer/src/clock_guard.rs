@@ -39,15 +39,15 @@ pub struct ClockJumped {
 const STEERING: time::Duration = time::Duration::seconds(1);
 
 impl ClockGuard {
-    /// Takes the wall clock as right, unless it lies more than `tolerance` behind `last_entry`,
-    /// the time of the newest journal entry: then that is the reference.
+    /// Takes the wall clock as right, unless it lies more than `tolerance` behind `last_right`,
+    /// when it was right last as far as the journal knows: then that is the reference.
     pub fn new(
         clock: &dyn Clock,
         tolerance: time::Duration,
-        last_entry: Option<OffsetDateTime>,
+        last_right: Option<OffsetDateTime>,
     ) -> Self {
         let now = clock.now();
-        let wall = last_entry.filter(|last| now + tolerance < *last).unwrap_or(now);
+        let wall = last_right.filter(|last| now + tolerance < *last).unwrap_or(now);
         let reference = Reference { wall, since_boot: clock.since_boot() };
         Self { tolerance, reference: Mutex::new(reference) }
     }
@@ -174,9 +174,11 @@ mod tests {
         let guard = ClockGuard::new(&hands, FIVE, None);
         let jump = time::Duration::minutes(6);
 
+        let right = hands.now();
         hands.move_on(jump, Duration::ZERO);
         assert!(!guard.watch(&hands, true));
         assert!(!guard.watch(&hands, false));
+        assert_eq!(guard.time(&hands), right);
         hands.move_on(-jump, Duration::ZERO);
         assert!(guard.watch(&hands, false));
     }

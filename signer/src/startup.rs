@@ -70,7 +70,7 @@ pub fn start(
     if let Some(lost) = keyring.lost() {
         tracing::error!(seq = lost.seq, "the journal lacks an entry that was seen before");
     }
-    let clock_guard = ClockGuard::new(clock.as_ref(), config.clock_jump, recovered.last_time);
+    let clock_guard = ClockGuard::new(clock.as_ref(), config.clock_jump, recovered.last_right);
     let now = clock_guard.time(clock.as_ref());
     let approvals = Approvals::open(folder.join("approvals"), now, |parked, after| {
         let (approval_id, request) = (parked.approval_id, &parked.request);

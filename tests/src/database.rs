@@ -32,6 +32,15 @@ impl PostgresDatabase {
         let server = env::var("CHANCERY_TEST_POSTGRES").context(
             "CHANCERY_TEST_POSTGRES names no PostgreSQL server; ./test.sh system starts one",
         )?;
+        Self::create_on(server)
+    }
+
+    /// As [`Self::create`], on the server with this URL.
+    ///
+    /// # Errors
+    ///
+    /// It does not answer.
+    pub fn create_on(server: String) -> anyhow::Result<Self> {
         let mut random = [0; 8];
         aws_lc_rs::rand::fill(&mut random)?;
         let database = Self { server, name: format!("chancery_{}", hex::encode(random)) };
@@ -55,6 +64,19 @@ impl PostgresDatabase {
     /// The server refuses it.
     pub fn value(&self, sql: &str) -> anyhow::Result<String> {
         psql(&self.url(), sql)
+    }
+
+    /// Cuts every connection to this database.
+    ///
+    /// # Errors
+    ///
+    /// The server does not answer.
+    pub fn cut_connections(&self) -> anyhow::Result<()> {
+        let cut = format!(
+            "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE datname = '{}'",
+            self.name
+        );
+        self.run(&cut).map(drop)
     }
 
     fn run(&self, sql: &str) -> anyhow::Result<String> {

@@ -25,6 +25,8 @@ pub const ADMIN_PASSWORD: &str = "correct horse battery staple";
 pub struct Plan {
     /// Of the API.
     pub engine: Engine,
+    /// URL of the PostgreSQL server; where it is empty, the one for all tests.
+    pub postgres_server: String,
     /// What stands in front of `/api`.
     pub base_paths: String,
     /// Whom the signer listens to.
@@ -98,7 +100,10 @@ impl Installation {
         std::fs::write(&properties, lines.join("\n"))?;
         let database = match plan.engine {
             Engine::Sqlite => None,
-            Engine::Postgres => Some(PostgresDatabase::create()?),
+            Engine::Postgres if plan.postgres_server.is_empty() => {
+                Some(PostgresDatabase::create()?)
+            }
+            Engine::Postgres => Some(PostgresDatabase::create_on(plan.postgres_server.clone())?),
         };
         let [port, metrics_port] = free_ports()?;
         Ok(Self { plan, api: None, signer: None, database, home, port, metrics_port })

@@ -1,5 +1,5 @@
-//! What a test can do to running processes: stop them at a place, and make their token and their
-//! disk fail.
+//! What a test can do to running processes: stop them at a place, make their token and their disk
+//! fail, and set their clock.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,7 +16,8 @@ use softhsm_test_harness::Faults;
 #[derive(Debug)]
 pub struct Sabotage {
     folder: PathBuf,
-    disk_shim: PathBuf,
+    /// What is preloaded, with colons between.
+    shims: String,
     faults: Faults,
 }
 
@@ -44,10 +45,13 @@ impl Sabotage {
         fs::create_dir(folder)?;
         fs::set_permissions(folder, fs::Permissions::from_mode(0o755))?;
         let faults = Faults::with_control(&folder.join("token"))?;
-        let disk_shim = programs.join("libdisk_shim.so");
-        anyhow::ensure!(disk_shim.is_file(), "no {}", disk_shim.display());
-        let made = Self { folder: folder.to_owned(), disk_shim, faults };
-        for name in ["place", "disk"] {
+        let shims = ["libdisk_shim.so", "libclock_shim.so"].map(|name| programs.join(name));
+        for shim in &shims {
+            anyhow::ensure!(shim.is_file(), "no {}", shim.display());
+        }
+        let shims = shims.map(|shim| shim.to_string_lossy().into_owned()).join(":");
+        let made = Self { folder: folder.to_owned(), shims, faults };
+        for name in ["place", "disk", "clock"] {
             fs::write(made.folder.join(name), "")?;
         }
         // Written by whoever is stopped there.
@@ -78,8 +82,9 @@ impl Sabotage {
     pub(crate) fn apply(&self, command: &mut Command) {
         command
             .env(VARIABLE, self.place())
-            .env("LD_PRELOAD", &self.disk_shim)
-            .env("DISK_SHIM_CONTROL", self.folder.join("disk"));
+            .env("LD_PRELOAD", &self.shims)
+            .env("DISK_SHIM_CONTROL", self.folder.join("disk"))
+            .env("CLOCK_SHIM_CONTROL", self.folder.join("clock"));
     }
 
     /// The token's faults.
@@ -100,6 +105,16 @@ impl Sabotage {
         };
         let lines: Vec<_> = orders.iter().map(line).collect();
         Ok(fs::write(self.folder.join("disk"), lines.join("\n"))?)
+    }
+
+    /// From now on the wall clock is so far from the machine's, as if someone had set it.
+    ///
+    /// # Errors
+    ///
+    /// The control file can't be written.
+    pub fn clock(&self, from_the_machines: time::Duration) -> anyhow::Result<()> {
+        let seconds = from_the_machines.whole_seconds().to_string();
+        Ok(fs::write(self.folder.join("clock"), seconds)?)
     }
 
     /// The next process that reaches `place` stops there.

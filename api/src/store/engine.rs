@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::any::{AnyConnectOptions, AnyPoolOptions};
+use sqlx::pool::PoolConnection;
 use sqlx::{Any, AnyConnection, AnyPool, Connection as _, Executor as _};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -93,8 +94,10 @@ impl Store {
             }
             Engine::Postgres => (None, "BEGIN"),
         };
-        let transaction = self.pool.begin_with(begin).await.map_err(StoreError::of("any"))?;
-        Ok(Write { transaction, _turn: turn })
+        let connection = self.pool.acquire().await.map_err(StoreError::of("any"))?;
+        let mut write = Write { connection, is_over: false, _turn: turn };
+        write.say(begin).await?;
+        Ok(write)
     }
 
     /// The task that records certificates.
@@ -108,11 +111,13 @@ impl Store {
     }
 }
 
-/// A transaction that writes.
+/// A transaction that writes. What is dropped is undone by ending its connection: a full disk can
+/// have ended the transaction already, and nobody could tell what a rollback would do then.
 #[derive(Debug)]
 pub struct Write {
-    transaction: sqlx::Transaction<'static, Any>,
-    // Declared last: the transaction is undone before the next writer gets its turn.
+    connection: PoolConnection<Any>,
+    is_over: bool,
+    // Declared last: the connection ends before the next writer gets its turn.
     _turn: Option<OwnedSemaphorePermit>,
 }
 
@@ -123,15 +128,29 @@ impl Write {
     ///
     /// [`StoreError::Unavailable`]; then nothing was written, or the connection broke and it is
     /// not known.
-    pub async fn commit(self) -> Result<(), StoreError> {
-        self.transaction.commit().await.map_err(StoreError::of("any"))?;
+    pub async fn commit(mut self) -> Result<(), StoreError> {
+        self.say("COMMIT").await?;
+        self.is_over = true;
         metrics::counter!("chancery_store_commits_total").increment(1);
         Ok(())
     }
 
     /// Where statements of this transaction go.
     pub(super) fn connection(&mut self) -> &mut AnyConnection {
-        &mut self.transaction
+        &mut self.connection
+    }
+
+    async fn say(&mut self, statement: &'static str) -> Result<(), StoreError> {
+        let said = self.connection.execute(statement).await;
+        said.map(drop).map_err(StoreError::of("any"))
+    }
+}
+
+impl Drop for Write {
+    fn drop(&mut self) {
+        if !self.is_over {
+            self.connection.close_on_drop();
+        }
     }
 }
 

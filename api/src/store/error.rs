@@ -70,6 +70,8 @@ fn may_pass_later(error: &sqlx::Error) -> bool {
     match error {
         sqlx::Error::Io(_)
         | sqlx::Error::Tls(_)
+        // A server that ends while a connection is made answers half a sentence.
+        | sqlx::Error::Protocol(_)
         | sqlx::Error::PoolTimedOut
         | sqlx::Error::PoolClosed
         | sqlx::Error::WorkerCrashed => true,
@@ -90,6 +92,15 @@ fn is_passing(code: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_broken_conversation_goes_away_by_itself() {
+        let broken = sqlx::Error::Protocol("unexpected response".into());
+
+        let error = StoreError::of("account")(broken);
+
+        assert!(matches!(error, StoreError::Unavailable { .. }), "{error:?}");
+    }
 
     #[test]
     fn only_what_goes_away_by_itself_counts_as_passing() {

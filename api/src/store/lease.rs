@@ -8,11 +8,13 @@ use crate::timestamp::to_millis;
 const TABLE: &str = "lease";
 
 statements! {
-    /// Taken if it is free, run out, or the holder's own.
+    /// Taken if it is free, run out, or the holder's own; also one that would last over ten
+    /// minutes longer than this one: it was taken under a wrong clock.
     TAKE = "
         INSERT INTO lease (name, holder, until) VALUES ($1, $2, $3)
         ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, until = excluded.until
-         WHERE lease.holder = excluded.holder OR lease.until <= $4";
+         WHERE lease.holder = excluded.holder OR lease.until <= $4
+            OR lease.until > excluded.until + 600000";
     GIVE_BACK = "DELETE FROM lease WHERE name = $1 AND holder = $2";
 }
 

@@ -9,6 +9,7 @@ use chancery_shared::wire::journal::{Entry, Event, Intent};
 use time::OffsetDateTime;
 
 use super::index::{Index, Place};
+use super::last_right::LastRight;
 use super::segment::{self, FIRST_RECORD, Header};
 use super::segment_reader::{Next, SegmentReader};
 use super::storage::{Folder, Storage as _, WriteError};
@@ -31,8 +32,8 @@ pub struct Recovered {
     pub uninstalled: Vec<SignedCa>,
     /// Bytes of a torn group that were cut off; 0 for none.
     pub torn_bytes: u64,
-    /// Time of the last entry.
-    pub last_time: Option<OffsetDateTime>,
+    /// When the clock was right last, as far as the journal knows.
+    pub last_right: Option<OffsetDateTime>,
     /// Whether the journal begins with this start.
     pub is_new: bool,
 }
@@ -74,6 +75,7 @@ pub(super) fn recover(
 
     let mut tail = (last == 1).then(|| Tail::empty(reader.header().signer_id));
     let mut summary = Summary::default();
+    let before = segments.iter().rev().nth(1).copied();
     let mut index = Index::new(segments);
     let length = loop {
         match reader.next()? {
@@ -109,6 +111,7 @@ pub(super) fn recover(
     let recovered = Recovered {
         open_intents: tail.open_intents.iter().copied().collect(),
         last_keyring_change: tail.last_keyring_change,
+        last_right: summary.last_right.time(path, before),
         ..summary.recovered
     };
     Ok(Found { recovered, tail, index, segment: last, length })
@@ -170,12 +173,13 @@ fn cut(folder: &Folder, path: &Path, segment: u64, length: u64) -> Result<(), Re
 #[derive(Debug, Default)]
 struct Summary {
     recovered: Recovered,
+    last_right: LastRight,
     ca_intents: BTreeMap<u64, Intent>,
 }
 
 impl Summary {
     fn add(&mut self, entry: Entry) {
-        self.recovered.last_time = Some(entry.time);
+        self.last_right.add(&entry);
         match &entry.event {
             Event::Intent(intent) if intent.operation != "sign-certificate" => {
                 self.ca_intents.insert(entry.seq, Intent::clone(intent));

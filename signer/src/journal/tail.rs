@@ -181,7 +181,7 @@ pub(super) fn changes_keyring(event: &Event) -> bool {
 }
 
 /// The hash by which the next entry names this one.
-pub(super) fn hash_of(body: &[u8]) -> Hash {
+pub(crate) fn hash_of(body: &[u8]) -> Hash {
     let mut hash = [0; 32];
     hash.iter_mut().zip(digest(&SHA256, body).as_ref()).for_each(|(to, from)| *to = *from);
     Fixed(hash)

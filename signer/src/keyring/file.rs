@@ -34,6 +34,11 @@ impl Stored {
         Self { version: VERSION, head, keys, accepted, lost }
     }
 
+    /// The heads that the file has seen.
+    pub(super) fn seen(&self) -> impl Iterator<Item = JournalHead> {
+        self.lost.into_iter().chain((self.head.seq > 0).then_some(self.head))
+    }
+
     pub(super) fn into_state(self) -> State {
         let Self { version: _, head, keys, accepted, lost } = self;
         let keys = keys.into_iter().map(|key| (key.key_id, key.with_certificate_read().into()));
@@ -55,7 +60,7 @@ pub enum KeyringFileError {
     },
     /// It is no keyring of this version.
     #[error(
-        "{} is damaged; move it away and start again: the keyring is then read from the journal",
+        "{} is damaged; `chancery-hsm keyring rebuild` writes it anew from the journal",
         path.display()
     )]
     Damaged {
@@ -80,6 +85,11 @@ pub(super) fn read(path: &Path) -> Result<Option<Stored>, KeyringFileError> {
         return Err(damaged(serde::de::Error::custom("another version")));
     }
     Ok(Some(stored))
+}
+
+/// As [`write`], for a program that is not the signer: the file belongs to the signer's user.
+pub(super) fn write_for(path: &Path, stored: &Stored, owner: &std::fs::Metadata) -> io::Result<()> {
+    durable::replace_for(path, &serde_json::to_vec_pretty(stored)?, owner)
 }
 
 /// Replaces the file; it is on disk when this returns.

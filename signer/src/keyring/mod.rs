@@ -4,6 +4,7 @@
 //! to. The file `signer/keyring.json` only saves a start from reading the whole journal.
 
 mod file;
+mod rebuild;
 mod record;
 mod state;
 #[cfg(test)]
@@ -21,6 +22,7 @@ use chancery_shared::wire::v1::KeySummary;
 use tokio::sync::{OwnedRwLockReadGuard, OwnedRwLockWriteGuard};
 
 pub use file::KeyringFileError;
+pub use rebuild::{RebuildError, Rebuilt, rebuild};
 pub use record::{KeyRecord, Life};
 
 use crate::journal::{Journal, JournalError, Recovered};
@@ -79,8 +81,8 @@ impl Keyring {
     ///
     /// # Errors
     ///
-    /// The file is damaged (it says which, and that moving it away makes the next start read the
-    /// journal), or the journal can't be read.
+    /// The file is damaged (it says which, and how it is written anew), or the journal can't be
+    /// read.
     pub fn open(
         path: PathBuf,
         journal: Journal,

@@ -63,13 +63,15 @@ pub(super) async fn run(shared: &Shared, action: KeyAction) -> Result<KeyOutput,
                 let _ = shared.supervisor.send(Message::PinRefusedElsewhere);
                 TokenError::PinRefused
             }
-            KeyFailure::Open(_) | KeyFailure::Failed { .. } => TokenError::Unavailable,
+            // Without its folders, on a full disk for one, the token can't be changed now.
+            KeyFailure::Open(_) | KeyFailure::Failed { .. } | KeyFailure::Files(_) => {
+                TokenError::Unavailable
+            }
             KeyFailure::Refused { ckr } => TokenError::Refused { ckr },
             KeyFailure::KeyLimit { max } => TokenError::KeyLimit { max },
             KeyFailure::WrongAlgorithm => TokenError::WrongAlgorithm,
             KeyFailure::BadPublicKey => TokenError::BadPublicKey,
             KeyFailure::WrongSignature => TokenError::WrongSignature,
-            KeyFailure::Files(_) => TokenError::NoWorker,
             KeyFailure::TokenExists | KeyFailure::NoFreeSlot => {
                 TokenError::Refused { ckr: CkrName::fixed("TOKEN_EXISTS") }
             }

@@ -29,6 +29,21 @@ async fn a_lease_is_held_by_one_until_it_runs_out() {
 }
 
 #[tokio::test]
+async fn a_lease_that_was_taken_under_a_wrong_clock_holds_nobody_up() {
+    for (engine, test) in both().await {
+        let store = &test.store;
+        let (minute, year) = (Duration::minutes(1), Duration::days(365));
+        let ahead = NOW + Duration::minutes(5);
+
+        assert!(store.take_lease("a", "one", NOW + year, NOW + year + minute).await.unwrap());
+        assert!(store.take_lease("a", "two", NOW, NOW + minute).await.unwrap(), "{engine}");
+        // Two hosts' clocks differ a little.
+        assert!(store.take_lease("b", "one", ahead, ahead + minute).await.unwrap());
+        assert!(!store.take_lease("b", "two", NOW, NOW + minute).await.unwrap(), "{engine}");
+    }
+}
+
+#[tokio::test]
 async fn a_journal_head_only_ever_rises() {
     for (engine, test) in both().await {
         let mut write = test.store.begin().await.unwrap();

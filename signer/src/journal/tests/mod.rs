@@ -7,6 +7,7 @@ mod faults;
 mod faulty_disk;
 mod forged_gaps;
 mod gaps;
+mod last_right;
 mod meaning;
 mod reading;
 mod recording;

@@ -2,6 +2,7 @@
 
 mod file;
 mod lost;
+mod rebuild;
 
 use std::fs;
 use std::path::{Path, PathBuf};
