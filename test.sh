@@ -11,6 +11,7 @@
 #   doc            examples in the documentation, forgeries that must not compile
 #   system         both programs, a real token, both databases, real clients
 #   faults         the long versions of tests that make things fail; only when named
+#   soak           an hour of random troubles under load, on each database; only when named
 #
 # One build in the dev profile serves all of them. As root, the system tests run signer and API as
 # two different users; otherwise as one.
@@ -125,6 +126,13 @@ part_faults() {
   cargo test --quiet --no-fail-fast --workspace --locked --test token_storm
 }
 
+# An hour of random troubles under load, on each database.
+part_soak() {
+  part_build
+  CHANCERY_TEST_SOAK=${CHANCERY_TEST_SOAK:-3600} \
+    cargo test --quiet --workspace --locked --test soak -- --nocapture --test-threads 1
+}
+
 # run_test_files CONDITION: the files below tests/ of the packages that meet a condition of jq.
 run_test_files() {
   local chosen
@@ -145,7 +153,7 @@ main() {
   trap clean_up EXIT
   install_missing
   for part in "${parts[@]}"; do
-    if [[ $part == unit || $part == integration || $part == system || $part == faults ]]; then
+    if [[ $part == unit || $part == integration || $part == system || $part == faults || $part == soak ]]; then
       start_postgres
       install_pkilint
     fi
