@@ -103,7 +103,7 @@ fn with_own_module() -> anyhow::Result<(Scene, PathBuf)> {
     let shipped = format!("module = \"{}\"", SoftHsm::module()?.display());
     anyhow::ensure!(text.contains(&shipped), "signer.toml has no {shipped}");
     // In place: it stays the signer's.
-    fs::write(&signer_toml, text.replace(&shipped, &format!("module = {module:?}")))?;
+    fs::write(&signer_toml, text.replace(&shipped, &format!("module = \"{}\"", module.display())))?;
     installation.start_again();
     Ok((Scene::of(installation)?, module))
 }
