@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
+use anyhow::Context as _;
 use chancery_tests::issue::ISSUER;
 use chancery_tests::openssl::Workbench;
 use chancery_tests::patience;
@@ -108,7 +109,7 @@ fn trouble(
     installation: &Installation,
     before: usize,
 ) -> anyhow::Result<()> {
-    let database = installation.database().expect("PostgreSQL");
+    let database = installation.database().context("no PostgreSQL")?;
     let mut wanted = before;
     let mut some_work = || {
         wanted = wanted.max(installation.signed_serial_numbers()?.len()) + 8;
