@@ -39,9 +39,9 @@ async fn what_the_file_says_of_keys_counts_for_nothing() {
     let forged = with_live_key
         .replace("\"seq\": 2", "\"seq\": 3")
         .lines()
-        .map(|line| match line.trim_start().starts_with("\"hash\"") {
-            true => format!("\"hash\": \"{}\"", head.hash),
-            false => line.to_owned(),
+        .map(|line| {
+            let is_hash = line.trim_start().starts_with("\"hash\"");
+            if is_hash { format!("\"hash\": \"{}\"", head.hash) } else { line.to_owned() }
         })
         .collect::<String>();
     fs::write(home.file(), forged).unwrap();
