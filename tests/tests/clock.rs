@@ -47,7 +47,8 @@ impl Scene {
         anyhow::ensure!(refused.code()? == "clock_jumped", "{}", refused.text());
         anyhow::ensure!(refused.header("retry-after").is_some(), "no Retry-After");
         let status = self.installation.signer_status();
-        anyhow::ensure!(status["halted"]["code"] == "clock-jumped", "{status}");
+        let code = status.pointer("/halted/code");
+        anyhow::ensure!(code.is_some_and(|code| code == "clock-jumped"), "{status}");
         Ok(())
     }
 

@@ -109,7 +109,7 @@ fn trouble(
     installation: &Installation,
     before: usize,
 ) -> anyhow::Result<()> {
-    let database = installation.database().context("no database of its own")?;
+    let database = installation.database().context("no PostgreSQL")?;
     let mut wanted = before;
     let mut some_work = || {
         wanted = wanted.max(installation.signed_serial_numbers()?.len()) + 8;

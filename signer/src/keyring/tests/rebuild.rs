@@ -40,11 +40,8 @@ async fn what_the_file_says_of_keys_counts_for_nothing() {
         .replace("\"seq\": 2", "\"seq\": 3")
         .lines()
         .map(|line| {
-            if line.trim_start().starts_with("\"hash\"") {
-                format!("\"hash\": \"{}\"", head.hash)
-            } else {
-                line.to_owned()
-            }
+            let is_hash = line.trim_start().starts_with("\"hash\"");
+            if is_hash { format!("\"hash\": \"{}\"", head.hash) } else { line.to_owned() }
         })
         .collect::<String>();
     fs::write(home.file(), forged).unwrap();
