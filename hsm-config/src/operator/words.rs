@@ -129,6 +129,7 @@ mod tests {
             "signerId": "65656565abababababababab", "bootId": "b", "version": "0.1.0",
             "startedAt": "2026-11-28T01:02:03Z",
             "journalHead": {"signerId": "65656565abababababababab", "seq": 7, "hash": "00".repeat(32)},
+            "journal": {"entries": 5, "bytes": 4321, "syncs": 3, "failures": 0},
             "halted": {"code": "clock-jumped", "detail": "the clock jumped by 9 minutes"},
             "sandbox": ["Landlock confines signer and workers"],
             "tokens": [{"name": "SoftHSM2", "model": "SoftHSM v2", "serial": "12ab",
@@ -147,6 +148,7 @@ mod tests {
             "signer 65656565abababababababab, version 0.1.0, started 2026-11-28T01:02:03Z",
             "signs nothing: the clock jumped by 9 minutes",
             &format!("journal at entry 7, hash {}", "00".repeat(32)),
+            "written since the start: 5 entries, 4321 bytes, in 3 syncs; 0 refused by the disk",
             "Landlock confines signer and workers",
             "token SoftHSM2: absent, SoftHSM v2 (serial 12ab), 2 of 100 keys, 5 signatures, \
              6 health checks, 3 workers started",

@@ -1,5 +1,6 @@
 //! `kill -9` of each process between each two steps: nothing signed is unknown, nothing is stuck.
 
+mod destroying;
 mod places;
 mod scene;
 

@@ -176,7 +176,8 @@ async fn write(journal: Journal, events: impl IntoIterator<Item = Event>) {
     journal.close().await;
 }
 
-/// Runs all up to their first wait: what they send is in the writer's queue then.
+/// Runs all up to their first wait: what they send is in the writer's queue then. Hold the disk's
+/// syncs first, or the writer may be done before it is looked at.
 fn start_all<F: Future>(futures: impl IntoIterator<Item = F>) -> Vec<Pin<Box<F>>> {
     let mut started: Vec<_> = futures.into_iter().map(Box::pin).collect();
     for future in &mut started {

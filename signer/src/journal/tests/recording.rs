@@ -73,8 +73,11 @@ async fn an_intent_whose_request_went_away_is_closed_as_abandoned() {
 #[tokio::test]
 async fn an_intent_that_was_answered_and_never_taken_is_closed_as_abandoned() {
     let home = Home::new();
-    let journal = home.open();
+    let disk = FaultyDisk::default();
+    let journal = home.open_on(&disk);
+    disk.hold_syncs();
     let record = start_all([journal.record(checked(1), Context::default(), None)]);
+    disk.release_syncs();
     journal.append(event(1)).await.unwrap();
 
     drop(record);
@@ -88,7 +91,9 @@ async fn a_forgotten_intent_that_finds_the_disk_full_is_closed_later() {
     let home = Home::new();
     let disk = FaultyDisk::default();
     let journal = home.open_on(&disk);
+    disk.hold_syncs();
     let record = start_all([journal.record(checked(1), Context::default(), None)]);
+    disk.release_syncs();
     journal.append(event(1)).await.unwrap();
 
     disk.fill();
