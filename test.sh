@@ -121,9 +121,10 @@ part_system() { part_build && run_test_files '.name == "chancery-tests"'; }
 # Every return value of the token at every function, and workers lost fifty times.
 part_faults() {
   part_build
-  export CHANCERY_TEST_FAULTS=all
-  cargo test --quiet --no-fail-fast --workspace --locked --lib every_code
-  cargo test --quiet --no-fail-fast --workspace --locked --test token_storm
+  CHANCERY_TEST_FAULTS=all \
+    cargo test --quiet --no-fail-fast --workspace --locked --lib every_code
+  CHANCERY_TEST_FAULTS=all \
+    cargo test --quiet --no-fail-fast --workspace --locked --test token_storm
 }
 
 # An hour of random troubles under load, on each database.

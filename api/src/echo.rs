@@ -1,7 +1,7 @@
 //! What a request said, repeated to its sender: enough to know it again, never all of it.
 
-/// The beginning of `text`, with an ellipsis where there is more. Every message that repeats
-/// something of a request takes it through here.
+/// The beginning of `text`, with an ellipsis where there is more. For every message that repeats
+/// something of a request.
 pub(crate) fn cut(text: &str) -> String {
     cut_to(text, MOST)
 }

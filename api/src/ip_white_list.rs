@@ -18,7 +18,7 @@ pub(crate) enum WhiteListProblem {
     #[error("the range {:?} ends before it begins", cut(.0))]
     Backwards(String),
     /// A network with bits of a host, which may be meant as either.
-    #[error("{text:?} is no network; write {network}/{length}, or the address alone")]
+    #[error("{:?} is no network; write {network}/{length}, or the address alone", cut(text))]
     HostBits {
         /// As written.
         text: String,
@@ -29,8 +29,7 @@ pub(crate) enum WhiteListProblem {
     },
 }
 
-/// Checks a list. Semicolons and line ends separate as commas do; no entry at all lets every
-/// address pass.
+/// Checks a list. Semicolons and line ends separate as commas do.
 ///
 /// # Errors
 ///
@@ -52,12 +51,18 @@ fn check_entry(entry: &str) -> Result<(), WhiteListProblem> {
         };
     }
     let Some((base, length)) = entry.split_once('/') else { return address(entry).map(drop) };
-    let (base, length) = (address(base)?, length.trim().parse::<u32>().map_err(|_| malformed())?);
+    let (base, length) = (address(base)?, prefix_length(length.trim()).ok_or_else(malformed)?);
     let network = network(base, length).ok_or_else(malformed)?;
     if network == base {
         return Ok(());
     }
     Err(WhiteListProblem::HostBits { text: entry.to_owned(), network, length })
+}
+
+/// As RFC 4632 writes it: digits alone, without a zero in front.
+fn prefix_length(text: &str) -> Option<u32> {
+    let length = text.parse::<u8>().ok()?;
+    (length.to_string() == text).then_some(length.into())
 }
 
 /// The network of this length that the address lies in; `None` where it is longer than addresses

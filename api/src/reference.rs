@@ -1,5 +1,5 @@
-//! Things that a request names: by their id, or by their name where the field takes one. An id goes
-//! first, so that a name that looks like another's id is no trap. What is deleted is not found.
+//! Things that a request names: by their id, or by their name where the field takes one. Such a
+//! field is a name first; what is no name may be an id. What is deleted is not found.
 
 use chancery_shared::id::{Id, kind};
 
@@ -75,15 +75,15 @@ pub(crate) async fn by_id<T: Item>(store: &Store, text: &str) -> Result<Option<T
     }
 }
 
-/// The item of this id or this name.
+/// The item of this name or, where nothing is called so, of this id.
 ///
 /// # Errors
 ///
 /// Only if the database fails.
 pub(crate) async fn by_either<T: Item>(store: &Store, text: &str) -> Result<Option<T>, StoreError> {
-    match by_id(store, text).await? {
+    match T::of_name(store, text).await? {
         Some(item) => Ok(Some(item)),
-        None => T::of_name(store, text).await,
+        None => by_id(store, text).await,
     }
 }
 
@@ -92,7 +92,7 @@ pub(crate) async fn by_either<T: Item>(store: &Store, text: &str) -> Result<Opti
 pub(crate) enum Field<'a> {
     /// Takes an id alone.
     Id(&'static str, Option<&'a str>),
-    /// Takes an id or a name.
+    /// Takes a name or an id.
     Either(&'static str, Option<&'a str>),
 }
 

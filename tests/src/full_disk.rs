@@ -42,7 +42,7 @@ impl SmallDisk {
             DirBuilder::new().mode(0o700).create(folder)?;
             chown(folder, Some(above.uid()), Some(above.gid()))?;
         }
-        let disk = Self { folder: folder.to_owned(), is_mounted: is_root };
+        let mut disk = Self { folder: folder.to_owned(), is_mounted: false };
         if is_root {
             let owner = fs::metadata(folder)?;
             let kept = tempfile::tempdir()?;
@@ -53,6 +53,7 @@ impl SmallDisk {
             let mut mount = Command::new("mount");
             mount.args(["-t", "tmpfs", "-o", SIZE, "tmpfs"]).arg(folder);
             run(&mut mount).context("a small disk for the test")?;
+            disk.is_mounted = true;
             copy(kept.path(), folder)?;
             chown(folder, Some(owner.uid()), Some(owner.gid()))?;
             fs::set_permissions(folder, owner.permissions())?;

@@ -127,8 +127,15 @@ impl SignerHome {
     pub fn create_ca_below(&self, peer: &mut Peer, parent: &Ca, name: &str) -> anyhow::Result<Ca> {
         let algorithm = SignatureAlgorithm::EcdsaSha256;
         let mut ca = self.create_key(peer, name, KeyAlgorithm::EcdsaP256, algorithm, None)?;
+        let (request, tbs) = Self::certify_below(peer, parent, &ca);
+        ca.certificate = self.signed(peer, &request, &tbs)?;
+        Ok(ca)
+    }
+
+    /// Asks `parent` to certify the key of `ca`; beside the request its TBS.
+    pub fn certify_below(peer: &mut Peer, parent: &Ca, ca: &Ca) -> (Request, Vec<u8>) {
         let now = now();
-        let mut tbs = own_tbs(&ca, now);
+        let mut tbs = own_tbs(ca, now);
         tbs.issuer.clone_from(&parent.subject);
         tbs.not_after = forge::at(now + time::Duration::days(3_000));
         let authority =
@@ -143,8 +150,7 @@ impl SignerHome {
             serial_nonce,
             context: Context::default(),
         });
-        ca.certificate = self.signed(peer, &request, &tbs)?;
-        Ok(ca)
+        (request, tbs)
     }
 
     /// Makes a key without a certificate, for a CA of that name.

@@ -50,10 +50,16 @@ where
         return Ok(Vec::new());
     }
     if let Value::Array(elements) = &mut value {
+        if elements.len() > MOST {
+            return Err(D::Error::custom(format!("has more than {MOST} elements")));
+        }
         elements.retain(|element| !is_empty_element(element));
     }
     Vec::deserialize(value).map_err(|error| D::Error::custom(error.to_string()))
 }
+
+/// No list of a request has more elements; what is done with each may take a while.
+const MOST: usize = 1_000;
 
 /// For a field of another call that clients send with this one: what is empty or false is let
 /// pass.

@@ -31,6 +31,18 @@ fn message(text: &str) -> String {
 }
 
 #[test]
+fn a_list_has_an_end() {
+    let list = |elements: usize| {
+        let emails = vec!["a@example.test"; elements];
+        serde_json::json!({"name": "x", "extraEmails": emails}).to_string()
+    };
+
+    assert_eq!(parse::<Example>(list(1_000).as_bytes()).unwrap().extra_emails.len(), 1_000);
+    let refused = "InvalidRequest extraEmails: has more than 1000 elements";
+    assert_eq!(message(&list(1_001)), refused);
+}
+
+#[test]
 fn empty_means_absent_in_every_form_that_clients_send() {
     for empty in [r#""""#, "[]", r#"[""]"#, "[null]", "null", r#"["", null]"#] {
         let text = format!(

@@ -13,6 +13,7 @@ use super::json::user::{NewUser, UserItem};
 use super::validate::Faults;
 use crate::app::AppState;
 use crate::auth::Administrator;
+use crate::echo::cut;
 use crate::error::{ApiError, Code, JsonError};
 use crate::json::Json;
 use crate::request::PathId;
@@ -115,6 +116,9 @@ async fn read(state: &AppState, id: UserId) -> Result<UserItem, ApiError> {
 }
 
 fn name_taken(name: &str) -> ApiError {
-    let message = format!("there is a user {name} already, in one case or another");
+    let message = format!(
+        "there is a user {} already, in one case or another; choose another name",
+        cut(name)
+    );
     ApiError::refused_field(Code::NameTaken, "username", message)
 }

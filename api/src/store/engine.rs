@@ -117,7 +117,8 @@ impl Store {
 pub struct Write {
     connection: PoolConnection<Any>,
     is_over: bool,
-    // Declared last: the connection ends before the next writer gets its turn.
+    // Declared last. A connection that is closed on drop ends in the background: the next writer
+    // may wait for SQLite's lock a moment, within its busy_timeout.
     _turn: Option<OwnedSemaphorePermit>,
 }
 

@@ -98,6 +98,10 @@ async fn decide(
     // One whose installation was cut off counts before anything else is decided.
     install_signed(signer, &change).await?;
     let certified = signer.keyring.key_of(checked.spki());
+    if let Some(key) = certified.as_ref().filter(|key| key.life != Life::Live) {
+        // Who disabled it counts on its getting no certificate any more.
+        return Err(RequestError::KeyState { is: key.life, needed: "live" });
+    }
     // One that can't be read counts too: it was signed and may be in use.
     let has_certificate = certified.as_ref().is_some_and(|key| !key.ca_chain().is_empty());
     if let (Leave::Policy, Some(why)) = (leave, needs_approval(signer, ask.kind, has_certificate)?)

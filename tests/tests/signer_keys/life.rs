@@ -22,6 +22,22 @@ fn a_disabled_key_signs_nothing_until_it_is_enabled_also_after_a_restart() -> an
 }
 
 #[test]
+fn a_key_that_is_out_of_use_gets_no_ca_certificate() -> anyhow::Result<()> {
+    let (home, mut peer, root) = started(&[])?;
+    let (algorithm, signature) = (KeyAlgorithm::EcdsaP256, SignatureAlgorithm::EcdsaSha256);
+    let below = home.create_key(&mut peer, "Below", algorithm, signature, None)?;
+    state(&mut peer, &Request::DisableKey(change(&below)))?;
+
+    let (request, _) = SignerHome::certify_below(&mut peer, &root, &below);
+    assert_eq!(peer.refused(&request)?.code, RefusalCode::KeyState);
+
+    state(&mut peer, &Request::EnableKey(change(&below)))?;
+    let (request, _) = SignerHome::certify_below(&mut peer, &root, &below);
+    assert!(matches!(peer.ask(&request)?.outcome, Outcome::Done(Reply::Signed(_))));
+    Ok(())
+}
+
+#[test]
 fn asking_again_for_a_change_that_is_made_changes_nothing() -> anyhow::Result<()> {
     let (_home, mut peer, ca) = started(&[])?;
     for (request, expected) in [

@@ -162,7 +162,7 @@ async fn create_key(
     let is_held = write.set_local_ca_key(claim, created.value.key_id, signer_id).await?;
     write.commit().await?;
     if !is_held {
-        // Whoever took the CA back meanwhile could not know of this key.
+        // Whoever took the CA back meanwhile may not have known of this key.
         take_back_key(state, maker, ca, created.value.key_id).await;
     }
     claim::check(is_held, ca)?;

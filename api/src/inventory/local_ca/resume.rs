@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use chancery_shared::wire::RefusalCode;
 use chancery_shared::wire::v1::ApprovalStatus;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -10,6 +11,7 @@ use super::definition::LocalCaDefinition;
 use super::{Maker, claim, lost_key, make, undo};
 use crate::app::AppState;
 use crate::error::ApiError;
+use crate::signer_client::SignerError;
 use crate::store::local_ca::{LocalCa, LocalCaClaim, LocalCaStatus};
 
 /// Pause between two looks.
@@ -83,11 +85,16 @@ async fn will_never_be(state: &AppState, ca: &LocalCa) -> Result<bool, ApiError>
     let signer = state.signer.state();
     match (ca.status, ca.approval_id) {
         (LocalCaStatus::AwaitingApproval, Some(approval_id)) => {
-            Ok(match state.signer.approval_status(approval_id).await? {
+            match state.signer.approval_status(approval_id).await {
                 // Approved: reconciliation makes the record from the journal.
-                ApprovalStatus::Waiting | ApprovalStatus::Approved { .. } => false,
-                ApprovalStatus::Denied | ApprovalStatus::Expired => true,
-            })
+                Ok(ApprovalStatus::Waiting | ApprovalStatus::Approved { .. }) => Ok(false),
+                Ok(ApprovalStatus::Denied | ApprovalStatus::Expired) => Ok(true),
+                // Its end was long ago: what came of it, key and records say.
+                Err(SignerError::Refused(no)) if no.code == RefusalCode::UnknownApproval => {
+                    Ok(!undo::is_certified(&signer, ca))
+                }
+                Err(error) => Err(error.into()),
+            }
         }
         (LocalCaStatus::AwaitingCertificate, _) => {
             signer.check_signer()?;

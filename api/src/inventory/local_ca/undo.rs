@@ -35,15 +35,17 @@ async fn try_to_remove(
         return Ok(());
     }
     let Some(row) = state.store.local_ca(ca.id).await? else { return Ok(()) };
-    if is_certified(&state.signer.state(), &row) {
-        return keep(state, claim).await;
-    }
     if let Some(key_id) = row.key_id {
         let change = change(maker, ca, key_id);
+        if is_certified(&state.signer.state(), &row) {
+            // An earlier try may have disabled the key and got no further.
+            enable(state, change).await?;
+            return keep(state, claim).await;
+        }
 
         // 2. The key is out of use; a certificate that it has got until now is seen.
-        let is_disabled = disable(state, change.clone()).await?;
-        if is_disabled
+        let disabled = disable(state, change.clone()).await?;
+        if disabled == Disabled::Now
             && (is_certified(&seen_disabled(state, key_id).await?, &row)
                 || LocalCaDefinition::of(&row)?.recorded(state).await?.is_some())
         {
@@ -59,7 +61,20 @@ async fn try_to_remove(
             }
             return Ok(());
         }
-        state.signer.destroy_key(change).await?;
+        if disabled == Disabled::Now
+            && LocalCaDefinition::of(&row)?.recorded(state).await?.is_some()
+        {
+            enable(state, change).await?;
+            return keep(state, claim).await;
+        }
+        if disabled != Disabled::Unknown
+            && let KeyChanging::Pending(_) = state.signer.destroy_key(change).await?.value
+        {
+            tracing::warn!(
+                %key_id, "the key of a Local CA that was not made stays disabled until the \
+                          signer's operator lets it be destroyed"
+            );
+        }
     }
 
     // 4. Nothing is left that only the row explains.
@@ -101,11 +116,24 @@ async fn keep(state: &AppState, claim: LocalCaClaim) -> Result<(), ApiError> {
     Ok(write.commit().await?)
 }
 
-/// Says whether the key is disabled; if not, it is on its way out since a try that broke off.
-async fn disable(state: &AppState, change: KeyChange) -> Result<bool, SignerError> {
+/// How a key is that no one may use any more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Disabled {
+    /// Disabled, and may be enabled again.
+    Now,
+    /// On its way out since a try that broke off.
+    Ending,
+    /// The signer does not know it: its entries are lost.
+    Unknown,
+}
+
+async fn disable(state: &AppState, change: KeyChange) -> Result<Disabled, SignerError> {
     match state.signer.disable_key(change).await {
-        Ok(_) => Ok(true),
-        Err(SignerError::Refused(no)) if no.code == RefusalCode::KeyState => Ok(false),
+        Ok(_) => Ok(Disabled::Now),
+        Err(SignerError::Refused(no)) if no.code == RefusalCode::KeyState => Ok(Disabled::Ending),
+        Err(SignerError::Refused(no)) if no.code == RefusalCode::UnknownKey => {
+            Ok(Disabled::Unknown)
+        }
         Err(error) => Err(error),
     }
 }

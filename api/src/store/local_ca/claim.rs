@@ -9,10 +9,11 @@ use crate::store::{StoreError, Write};
 use crate::timestamp::to_millis;
 
 statements! {
-    /// Taken if it is free or has run out.
+    /// Taken if it is free or has run out, or would last over ten minutes longer than this one: it
+    /// was taken under a wrong clock.
     CLAIM = "
         UPDATE local_ca SET claimed_by = $2, claimed_until = $3
-         WHERE local_ca_id = $1 AND claimed_until <= $4
+         WHERE local_ca_id = $1 AND (claimed_until <= $4 OR claimed_until > $3 + 600000)
            AND certificate_id IS NULL AND deleted_at IS NULL";
     RELEASE = "
         UPDATE local_ca SET claimed_by = NULL, claimed_until = 0

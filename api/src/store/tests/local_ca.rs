@@ -84,6 +84,17 @@ async fn one_holder_at_a_time_has_the_claim_until_it_runs_out_or_is_given_back()
 }
 
 #[tokio::test]
+async fn a_claim_of_a_clock_that_was_far_ahead_holds_nobody_up() {
+    for (engine, test) in both().await {
+        insert_unfinished(&test.store).await;
+        let year = Duration::days(365);
+
+        assert!(write!(test, claim_local_ca(claim(1), NOW + year, LATER + year)), "{engine}");
+        assert!(write!(test, claim_local_ca(claim(2), NOW, LATER)), "{engine}");
+    }
+}
+
+#[tokio::test]
 async fn who_does_not_hold_the_claim_changes_nothing() {
     for (engine, test) in both().await {
         insert_unfinished(&test.store).await;

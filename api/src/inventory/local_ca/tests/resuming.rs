@@ -148,6 +148,23 @@ async fn one_that_waits_for_the_operator_is_kept_while_it_waits_and_removed_once
 }
 
 #[tokio::test]
+async fn one_whose_approval_the_signer_has_forgotten_is_removed() {
+    let (api, key_store) = api_with_key_store().await;
+    let root = make(&api, &key_store, "Root", None).await.unwrap();
+    api.fake.signer().approve_cas = true;
+    make(&api, &key_store, "Issuing", Some(root)).await.unwrap();
+
+    api.fake.script(|request| match request {
+        Request::ApprovalStatus(_) => Reaction::Refuse(refusal(RefusalCode::UnknownApproval)),
+        _ => Reaction::Answer,
+    });
+    run_once(&api.state).await.unwrap();
+
+    let [left] = &api.state.store.local_cas().await.unwrap()[..] else { panic!("the root") };
+    assert_eq!(left.name, "Root");
+}
+
+#[tokio::test]
 async fn one_that_the_operator_approves_is_live_once_its_record_is_there() {
     let (api, key_store) = api_with_key_store().await;
     let root = make(&api, &key_store, "Root", None).await.unwrap();
