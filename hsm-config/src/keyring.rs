@@ -22,14 +22,15 @@ pub(crate) fn rebuild(home: &Home) -> anyhow::Result<Report> {
 
 impl Report {
     pub(crate) fn to_json(&self) -> String {
-        let Rebuilt { head, keys, lost } = &self.0;
-        format!("{:#}", json!({"head": head, "keys": keys, "lost": lost}))
+        let Rebuilt { head, keys, lost, is_readable } = &self.0;
+        let report = json!({"head": head, "keys": keys, "lost": lost, "wasReadable": is_readable});
+        format!("{report:#}")
     }
 }
 
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Rebuilt { head, keys, lost } = &self.0;
+        let Rebuilt { head, keys, lost, is_readable } = &self.0;
         writeln!(f, "rebuilt: {keys} keys, as the journal has them up to entry {}", head.seq)?;
         if let Some(lost) = lost {
             writeln!(
@@ -37,6 +38,13 @@ impl fmt::Display for Report {
                 "the keyring had seen entry {}, which the journal lacks: nothing is signed until \
                  that is accepted (`chancery-hsm accept-journal`)",
                 lost.seq
+            )?;
+        }
+        if !is_readable {
+            writeln!(
+                f,
+                "the file before could not be read: if it knew of entries that the journal lacks, \
+                 the API alone knows of them now"
             )?;
         }
         Ok(())

@@ -1,5 +1,6 @@
 //! A buffer that leaves no copy of a secret in freed memory, however it grows.
 
+use std::fmt;
 use std::io;
 use std::ops::Deref;
 
@@ -7,9 +8,14 @@ use serde::Serialize;
 use zeroize::Zeroizing;
 
 /// Bytes that are wiped when they are dropped, and where they lay before the buffer grew.
-#[derive(Debug)]
 pub struct WipedBuffer {
     bytes: Zeroizing<Vec<u8>>,
+}
+
+impl fmt::Debug for WipedBuffer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} bytes, not shown", self.bytes.len())
+    }
 }
 
 /// Room for a small message: most never grow.

@@ -33,8 +33,12 @@ fn replace_with(
     let mut name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_os_string();
     name.push(".new");
     let fresh = folder.join(name);
-    let mut file =
-        OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&fresh)?;
+    // What a crash has left, or a link that somebody has put there for root to follow.
+    match std::fs::remove_file(&fresh) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&fresh)?;
     prepare(&file)?;
     file.write_all(content)?;
     file.sync_all()?;

@@ -8,6 +8,7 @@ use chancery_shared::id::SignerId;
 use chancery_shared::wire::journal::{Entry, Event, Intent};
 use time::OffsetDateTime;
 
+use super::entries::entries;
 use super::index::{Index, Place};
 use super::last_right::LastRight;
 use super::segment::{self, FIRST_RECORD, Header};
@@ -27,7 +28,7 @@ pub struct Recovered {
     /// The last entry of the whole journal that changed the keyring; 0 for none. A keyring that
     /// stands before the first of `keyring_changes` has to read [`entries`](super::entries()).
     pub last_keyring_change: u64,
-    /// CA certificates of the last segment that were signed and not installed after it, oldest
+    /// CA certificates of the last two segments that were signed and not installed since, oldest
     /// first. Most are of keys outside this signer; of its own, the start finishes the install.
     pub uninstalled: Vec<SignedCa>,
     /// Bytes of a torn group that were cut off; 0 for none.
@@ -76,6 +77,9 @@ pub(super) fn recover(
     let mut tail = (last == 1).then(|| Tail::empty(reader.header().signer_id));
     let mut summary = Summary::default();
     let before = segments.iter().rev().nth(1).copied();
+    if let Some(before) = before {
+        summary.look_back(path, before, last);
+    }
     let mut index = Index::new(segments);
     let length = loop {
         match reader.next()? {
@@ -178,8 +182,24 @@ struct Summary {
 }
 
 impl Summary {
+    /// A CA certificate may be signed at the end of one segment and installed, or not, in the next.
+    fn look_back(&mut self, folder: &Path, before: u64, last: u64) {
+        // What can't be read there is for `verify` to find.
+        let readable = entries(folder, before.saturating_sub(1)).map_while(Result::ok);
+        for entry in readable.take_while(|entry| entry.seq < last) {
+            self.follow_cas(&entry);
+        }
+    }
+
     fn add(&mut self, entry: Entry) {
         self.last_right.add(&entry);
+        self.follow_cas(&entry);
+        if changes_keyring(&entry.event) {
+            self.recovered.keyring_changes.push(entry);
+        }
+    }
+
+    fn follow_cas(&mut self, entry: &Entry) {
         match &entry.event {
             Event::Intent(intent) if intent.operation != "sign-certificate" => {
                 self.ca_intents.insert(entry.seq, Intent::clone(intent));
@@ -200,9 +220,7 @@ impl Summary {
                     chain.first().is_some_and(|own| holds(own.as_slice(), tbs))
                 };
                 self.recovered.uninstalled.retain(|ca| !is_in(ca));
-                self.recovered.keyring_changes.push(entry);
             }
-            event if changes_keyring(event) => self.recovered.keyring_changes.push(entry),
             _ => {}
         }
     }

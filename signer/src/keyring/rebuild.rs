@@ -22,6 +22,9 @@ pub struct Rebuilt {
     /// A head that the file before had seen and the journal lacks. It stays missing until the
     /// operator accepts that.
     pub lost: Option<JournalHead>,
+    /// Whether the file before could be read. Where not, nobody knows whether the journal was longer
+    /// once, but the API.
+    pub is_readable: bool,
 }
 
 /// Why the file is as it was.
@@ -56,8 +59,11 @@ pub enum RebuildError {
 pub fn rebuild(path: &Path, journal_folder: &Path) -> Result<Rebuilt, RebuildError> {
     let _alone = JournalLock::take(journal_folder)?;
     // A rebuilt keyring must not forget that the journal was longer once.
-    let seen: Vec<JournalHead> =
-        file::read(path).ok().flatten().map(|stored| stored.seen().collect()).unwrap_or_default();
+    let (seen, is_readable): (Vec<JournalHead>, bool) = match file::read(path) {
+        Ok(stored) => (stored.map(|stored| stored.seen().collect()).unwrap_or_default(), true),
+        Err(KeyringFileError::Damaged { .. }) => (Vec::new(), false),
+        Err(error) => return Err(error.into()),
+    };
     let mut hashes: BTreeMap<u64, Hash> = BTreeMap::new();
     let mut state = State::before(JournalHead {
         signer_id: chancery_shared::id::Id::from_bytes([0; 12]),
@@ -95,5 +101,5 @@ pub fn rebuild(path: &Path, journal_folder: &Path) -> Result<Rebuilt, RebuildErr
     let failed = |source: io::Error| KeyringFileError::Io { path: path.into(), source };
     let owner = std::fs::metadata(journal_folder).map_err(failed)?;
     file::write_for(path, &Stored::of(&state), &owner).map_err(failed)?;
-    Ok(Rebuilt { head, keys, lost })
+    Ok(Rebuilt { head, keys, lost, is_readable })
 }

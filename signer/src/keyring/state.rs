@@ -77,6 +77,9 @@ impl State {
                 if !self.accepted.contains(missing) {
                     self.accepted.push(*missing);
                 }
+                // One that was being made when the entries end may have become a CA's key in those
+                // that are lost: it is unknown from now on, and nothing unknown is ever destroyed.
+                self.keys.retain(|_, key| key.life != Life::Pending);
                 // It covers those below.
                 self.lost = self
                     .lost

@@ -13,7 +13,7 @@ use super::Answer;
 use super::approvals::{self, Parking};
 use super::sign::{self, Ask, Kind, Leave};
 use crate::config::CaCertificates;
-use crate::journal::SignedCa;
+use crate::journal::{JournalError, SignedCa};
 use crate::keyring::{Change, KeyRecord, Life};
 use crate::policy::{self, Above, CheckedChain, ClaimedNonce, ConnectionSerials};
 use crate::refusal::RequestError;
@@ -102,6 +102,12 @@ async fn decide(
         // Who disabled it counts on its getting no certificate any more.
         return Err(RequestError::KeyState { is: key.life, needed: "live" });
     }
+    if certified.is_some() {
+        // Its installation has to fit into one entry.
+        let above = ready.record().ca_chain().iter().map(|above| above.as_slice().len());
+        let length = ask.tbs.as_slice().len() + MAX_SIGNATURE + above.sum::<usize>();
+        RequestError::check_size("the chain of the CA", length, MAX_CHAIN)?;
+    }
     // One that can't be read counts too: it was signed and may be in use.
     let has_certificate = certified.as_ref().is_some_and(|key| !key.ca_chain().is_empty());
     if let (Leave::Policy, Some(why)) = (leave, needs_approval(signer, ask.kind, has_certificate)?)
@@ -156,7 +162,7 @@ fn needs_approval(
 
 /// Installs the CA certificates that were signed for this signer's own keys and are not installed
 /// yet, oldest first. Answers the journal's head after the last.
-async fn install_signed(
+pub(super) async fn install_signed(
     signer: &Signer,
     change: &Change<'_>,
 ) -> Result<Option<JournalHead>, RequestError> {
@@ -165,7 +171,14 @@ async fn install_signed(
     loop {
         let Some(next) = waiting().first().cloned() else { return Ok(head) };
         if let Some(event) = installation(signer, &next) {
-            head = Some(change.make(event).await?);
+            match change.make(event).await {
+                Ok(installed) => head = Some(installed),
+                // It would never fit, and must not keep the others waiting.
+                Err(error @ (JournalError::TooLong { .. } | JournalError::Unencodable(_))) => {
+                    tracing::error!(%error, "a signed CA certificate can't be installed");
+                }
+                Err(error) => return Err(error.into()),
+            }
         }
         waiting().remove(0);
     }
@@ -210,6 +223,7 @@ pub(super) async fn install(signer: &Signer, request: v1::InstallCaCertificate) 
     let length = request.chain.iter().map(|certificate| certificate.as_slice().len()).sum();
     RequestError::check_size("the chain", length, MAX_CHAIN)?;
     let change = signer.keyring.change().await;
+    install_signed(signer, &change).await?;
     let (key, chain, now) = installable(signer, &request)?;
     if !key.ca_chain().is_empty() {
         let why = "the key has a CA certificate already";
@@ -229,6 +243,7 @@ pub(super) async fn install_approved(
     request: v1::InstallCaCertificate,
 ) -> Result<(), RequestError> {
     let change = signer.keyring.change().await;
+    install_signed(signer, &change).await?;
     let (_, chain, _) = installable(signer, &request)?;
     install_checked(&change, request, chain).await.map(drop)
 }
@@ -262,6 +277,9 @@ async fn install_checked(
     let chain = chain.into_certificates();
     Ok(change.make(Event::CaCertificateInstalled { key_id, chain, context }).await?)
 }
+
+/// No signature of the algorithms that a CA can have is longer, with what stands around it.
+const MAX_SIGNATURE: usize = 1024;
 
 /// A chain has at most this many bytes of DER: with its context it is shown in one frame.
 const MAX_CHAIN: usize = 2 * MAX_DER;

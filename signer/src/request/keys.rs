@@ -12,8 +12,8 @@ use chancery_shared::wire::v1::{
 use chancery_shared::wire::{JournalHead, MAX_CONTEXT};
 use time::OffsetDateTime;
 
-use super::Answer;
 use super::approvals::{self, Parking};
+use super::{Answer, ca_certificate};
 use crate::config::KeyChangeRule;
 use crate::keyring::{Change, KeyRecord, Life};
 use crate::limits::MAX_KEYS;
@@ -154,6 +154,8 @@ pub(super) async fn destroy(signer: &Signer, request: KeyChange) -> Answer {
     // One change for the decision and the deed: no other request comes between.
     let change = begin(signer, &request).await?;
     let now = signer.may_sign()?;
+    // A CA below that is signed and not installed yet counts.
+    ca_certificate::install_signed(signer, &change).await?;
     let key = signer.keyring.key(request.key_id).ok_or(RequestError::UnknownKey)?;
     if key.life == Life::Disabled {
         if has_cas_below(signer, &key) {

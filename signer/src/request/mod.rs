@@ -212,9 +212,10 @@ async fn refused(signer: &Signer, label: &Label, error: &RequestError) {
         signer.refusals.count(now);
     }
     // One that is refused because the journal takes nothing can't be in it.
-    if refusal.code == RefusalCode::JournalUnavailable
-        || !signer.refusals.is_to_be_journaled(&refusal, now)
-    {
+    if refusal.code == RefusalCode::JournalUnavailable {
+        return signer.refusals.not_told(1);
+    }
+    if !signer.refusals.is_to_be_journaled(&refusal, now) {
         return;
     }
     // A context that is itself too large is what was refused; its hash would help no one.
@@ -234,5 +235,6 @@ async fn refused(signer: &Signer, label: &Label, error: &RequestError) {
     };
     if let Err(error) = signer.journal.append(event).await {
         tracing::error!(%error, "a refusal could not be journaled");
+        signer.refusals.not_told(1);
     }
 }

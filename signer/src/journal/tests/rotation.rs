@@ -110,3 +110,20 @@ async fn a_full_disk_at_a_segments_end_delays_the_next_segment() {
     let verified = verify(&home.folder()).unwrap();
     assert_eq!((verified.head, verified.segments), (head, 2));
 }
+
+#[tokio::test]
+async fn a_ca_certificate_that_was_signed_before_its_segment_ended_is_still_to_be_installed() {
+    let home = Home::with_small_segments();
+    let Event::Intent(mut asked) = intent(1) else { panic!("an intent") };
+    asked.operation = "sign-ca-certificate".to_owned();
+    write(home.open(), [Event::Intent(asked)]).await;
+    let seq = verify(&home.folder()).unwrap().head.seq;
+    write(home.open(), [signed(seq, 1)]).await;
+    while home.segments().len() < 2 {
+        write(home.open(), [event(1)]).await;
+    }
+
+    let (_, recovered) = home.try_open().unwrap();
+
+    assert_eq!(recovered.uninstalled.len(), 1);
+}

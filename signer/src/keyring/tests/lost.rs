@@ -130,3 +130,19 @@ async fn a_branch_that_was_written_to_is_missed_when_another_takes_its_place() {
     let lost = [known, head].into_iter().max_by_key(|head| head.seq);
     assert_eq!(home.open().lost(), lost);
 }
+
+#[tokio::test]
+async fn a_key_that_was_being_made_where_the_entries_end_is_unknown_once_their_loss_is_accepted() {
+    let home = Home::new();
+    let keyring = home.open();
+    keyring.change().await.make(pending()).await.unwrap();
+    let known = JournalHead { seq: 9, ..keyring.journal.head() };
+
+    keyring.miss(known).await;
+    assert!(keyring.key(key_id()).is_some());
+    keyring.change().await.make(accept(known)).await.unwrap();
+    // Nothing pending is left that a sweep would take off the token.
+    assert!(keyring.key(key_id()).is_none());
+
+    assert!(home.reopen(keyring).await.key(key_id()).is_none());
+}

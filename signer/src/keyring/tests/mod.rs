@@ -95,7 +95,12 @@ fn key_id() -> KeyId {
 /// A live key.
 async fn make_key(keyring: &Keyring) {
     let change = keyring.change().await;
-    let pending = Event::KeyPending {
+    change.make(pending()).await.unwrap();
+    change.make(Event::KeyCreated { key_id: key_id(), spki: Bytes(vec![1]) }).await.unwrap();
+}
+
+fn pending() -> Event {
+    Event::KeyPending {
         key_id: key_id(),
         token: "T".into(),
         key_algorithm: KeyAlgorithm::EcdsaP256,
@@ -103,9 +108,7 @@ async fn make_key(keyring: &Keyring) {
         role: KeyRole::Ca,
         policy: Policy::shipped(),
         context: Context::default(),
-    };
-    change.make(pending).await.unwrap();
-    change.make(Event::KeyCreated { key_id: key_id(), spki: Bytes(vec![1]) }).await.unwrap();
+    }
 }
 
 async fn disable(keyring: &Keyring) -> Result<JournalHead, JournalError> {
