@@ -57,7 +57,7 @@ impl Held {
 }
 
 /// A CA whose key was made and whose certificate was never asked for.
-async fn leave_unfinished(api: &Api, key_store: &KeyStore) {
+pub(super) async fn leave_unfinished(api: &Api, key_store: &KeyStore) {
     api.fake.script(|request| match request {
         Request::SignOwnCertificate(_) => Reaction::Close,
         _ => Reaction::Answer,
@@ -75,13 +75,13 @@ async fn claim_for_another_process(api: &Api, time: Duration) {
     api.state.store.execute_for_test(&sql).await;
 }
 
-async fn only_row(api: &Api) -> LocalCa {
+pub(super) async fn only_row(api: &Api) -> LocalCa {
     let mut rows = api.state.store.local_cas().await.unwrap();
     assert_eq!(rows.len(), 1);
     rows.remove(0)
 }
 
-fn key_state(api: &Api) -> KeyState {
+pub(super) fn key_state(api: &Api) -> KeyState {
     api.fake.signer().keys[0].summary.state
 }
 
@@ -242,68 +242,5 @@ async fn one_whose_record_was_made_under_another_id_is_live_with_that_record() {
         assert_ne!(root.certificate_id, Some(meant), "{engine}");
         let record = api.state.store.certificate(root.certificate_id.unwrap()).await.unwrap();
         assert_eq!(record.unwrap().certificate.subject_dn, "CN=Root, O=Example", "{engine}");
-    }
-}
-
-#[tokio::test]
-async fn a_removal_goes_on_after_the_process_that_began_it_has_ended() {
-    for (engine, api, key_store) in apis_with_key_store().await {
-        leave_unfinished(&api, &key_store).await;
-        api.clock.advance(Duration::seconds(121));
-        api.fake.script(|request| match request {
-            Request::DestroyKey(_) => Reaction::Refuse(refusal(RefusalCode::Busy)),
-            _ => Reaction::Answer,
-        });
-        run_once(&api.state).await.unwrap();
-        assert_eq!(only_row(&api).await.status, LocalCaStatus::Removing, "{engine}");
-        api.fake.script(|_| Reaction::Answer);
-
-        run_once(&api.state).await.unwrap();
-
-        assert_eq!(api.state.store.local_cas().await.unwrap(), [], "{engine}");
-        assert_eq!(key_state(&api), KeyState::Destroyed, "{engine}");
-    }
-}
-
-#[tokio::test]
-async fn one_whose_key_is_still_disabled_gets_it_back_once_it_turns_out_to_be_certified() {
-    for (engine, api, key_store) in apis_with_key_store().await {
-        leave_unfinished(&api, &key_store).await;
-        api.clock.advance(Duration::seconds(121));
-        api.fake.script(|request| match request {
-            Request::DestroyKey(_) => Reaction::Refuse(refusal(RefusalCode::Busy)),
-            _ => Reaction::Answer,
-        });
-        run_once(&api.state).await.unwrap();
-        assert_eq!(key_state(&api), KeyState::Disabled, "{engine}");
-
-        let key_id = {
-            let mut signer = api.fake.signer();
-            signer.keys[0].summary.has_ca_certificate = true;
-            signer.keys[0].summary.key_id
-        };
-        let is_seen =
-            |state: &SignerState| state.key(key_id).is_some_and(|key| key.has_ca_certificate);
-        api.state.signer.watch_state().wait_for(is_seen).await.unwrap();
-        run_once(&api.state).await.unwrap();
-
-        assert_eq!(only_row(&api).await.status, LocalCaStatus::AwaitingCertificate, "{engine}");
-        assert_eq!(key_state(&api), KeyState::Live, "{engine}");
-    }
-}
-
-#[tokio::test]
-async fn one_whose_key_the_signer_has_lost_is_removed() {
-    for (engine, api, key_store) in apis_with_key_store().await {
-        leave_unfinished(&api, &key_store).await;
-        api.clock.advance(Duration::seconds(121));
-        api.fake.script(|request| match request {
-            Request::DisableKey(_) => Reaction::Refuse(refusal(RefusalCode::UnknownKey)),
-            _ => Reaction::Answer,
-        });
-
-        run_once(&api.state).await.unwrap();
-
-        assert_eq!(api.state.store.local_cas().await.unwrap(), [], "{engine}");
     }
 }

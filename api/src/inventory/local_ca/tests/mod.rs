@@ -2,6 +2,7 @@
 
 mod claims;
 mod making;
+mod removing;
 mod resuming;
 
 use chancery_shared::id::UserId;
