@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use chancery_shared::wire::RefusalCode;
 use chancery_shared::wire::v1::{KeyState, Request};
 use time::Duration;
 use tokio::sync::Notify;
@@ -11,7 +10,7 @@ use super::*;
 use crate::error::Code;
 use crate::inventory::local_ca::resume_once as run_once;
 use crate::signer_client::SignerState;
-use crate::signer_client::fake_signer::{Reaction, refusal};
+use crate::signer_client::fake_signer::Reaction;
 use crate::store::local_ca::LocalCaStatus;
 use crate::timestamp::to_millis;
 
