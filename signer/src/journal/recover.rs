@@ -14,7 +14,7 @@ use super::last_right::LastRight;
 use super::segment::{self, FIRST_RECORD, Header};
 use super::segment_reader::{Next, SegmentReader};
 use super::storage::{Folder, Storage as _, WriteError};
-use super::tail::{Tail, changes_keyring};
+use super::tail::Tail;
 use super::tear::{Judgement, judge};
 use super::{Damage, JournalError, ReadError};
 
@@ -23,10 +23,8 @@ use super::{Damage, JournalError, ReadError};
 pub struct Recovered {
     /// Intents without an outcome, of all segments. None of them left the machine.
     pub open_intents: Vec<u64>,
-    /// Entries of the last segment that changed the keyring, in order.
-    pub keyring_changes: Vec<Entry>,
     /// The last entry of the whole journal that changed the keyring; 0 for none. A keyring that
-    /// stands before the first of `keyring_changes` has to read [`entries`](super::entries()).
+    /// stands before it has to read [`entries`](super::entries()).
     pub last_keyring_change: u64,
     /// CA certificates of the last two segments that were signed and not installed since, oldest
     /// first. Most are of keys outside this signer; of its own, the start finishes the install.
@@ -87,7 +85,7 @@ pub(super) fn recover(
                 let entry = step(&mut tail, reader.header(), &body)
                     .map_err(|damage| reader.damaged(position, damage))?;
                 index.note(Place { segment: last, seq: entry.seq, position });
-                summary.add(entry);
+                summary.add(&entry);
             }
             Next::End => break reader.position(),
             Next::Broken { position } => {
@@ -191,12 +189,9 @@ impl Summary {
         }
     }
 
-    fn add(&mut self, entry: Entry) {
-        self.last_right.add(&entry);
-        self.follow_cas(&entry);
-        if changes_keyring(&entry.event) {
-            self.recovered.keyring_changes.push(entry);
-        }
+    fn add(&mut self, entry: &Entry) {
+        self.last_right.add(entry);
+        self.follow_cas(entry);
     }
 
     fn follow_cas(&mut self, entry: &Entry) {

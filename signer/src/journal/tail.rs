@@ -150,7 +150,7 @@ impl Tail {
 
 /// Whether the keyring is another after this event. A new event does not compile until someone
 /// decides.
-pub(super) fn changes_keyring(event: &Event) -> bool {
+fn changes_keyring(event: &Event) -> bool {
     match event {
         Event::KeyPending { .. }
         | Event::KeyCreated { .. }

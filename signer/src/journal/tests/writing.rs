@@ -71,7 +71,6 @@ async fn a_new_start_says_what_it_found() {
 
     assert_eq!(recovered.open_intents, [3]);
     assert_eq!(recovered.last_keyring_change, 1);
-    assert_eq!(recovered.keyring_changes.len(), 1);
     assert_eq!(recovered.last_right.map(OffsetDateTime::unix_timestamp), Some(1_800_000_002));
     assert!(!recovered.is_new && recovered.torn_bytes == 0);
 }
