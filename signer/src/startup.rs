@@ -71,8 +71,7 @@ pub fn start(
         tracing::error!(seq = lost.seq, "the journal lacks an entry that was seen before");
     }
     let clock_guard = ClockGuard::new(clock.as_ref(), config.clock_jump, recovered.last_right);
-    let now = clock_guard.time(clock.as_ref());
-    let approvals = Approvals::open(folder.join("approvals"), now, |parked, after| {
+    let approvals = Approvals::open(folder.join("approvals"), |parked, after| {
         let (approval_id, request) = (parked.approval_id, &parked.request);
         let decided = journal::decided(&journal_folder, after, approval_id, request)?;
         Ok::<_, StartError>(decided)
@@ -122,6 +121,7 @@ pub async fn chores(
         if signer.is_started.load(Ordering::Acquire) {
             signer.close_abandoned().await;
             tell_omitted(&signer, signer.refusals.omitted(signer.uptime())).await;
+            signer.approvals.catch_up().await;
             signer.approvals.prune(signer.guarded_now()).await;
             request::finish_installations(&signer).await;
             for (name, token) in &signer.tokens {

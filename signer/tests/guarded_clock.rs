@@ -85,6 +85,7 @@ async fn scene() -> Scene {
         request: v1::Request::EnableKey(change),
         summary: "a test".into(),
         parked_at: began,
+        parked_seq: 1,
         fate: Fate::Waiting,
     };
     signer.approvals.place(began).await.unwrap().park(request).await.unwrap();

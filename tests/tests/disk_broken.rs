@@ -1,4 +1,5 @@
-//! The disk breaks below the journal: what is not certain to be on it is not relied on.
+//! The disk breaks below the journal or the database: what is not certain to be on it is not relied
+//! on.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -13,6 +14,7 @@ use serde_json::json;
 const PATIENCE: Duration = Duration::from_mins(1);
 
 const EIO: i32 = 5;
+const ENOSPC: i32 = 28;
 const EROFS: i32 = 30;
 
 struct Scene {
@@ -38,7 +40,17 @@ impl Scene {
     }
 
     fn disk(&self, call: &'static str, how: &'static str, number: i32) -> anyhow::Result<()> {
-        let below = self.installation.home().path().join("signer/journal");
+        self.disk_below("signer/journal", call, how, number)
+    }
+
+    fn disk_below(
+        &self,
+        folder: &str,
+        call: &'static str,
+        how: &'static str,
+        number: i32,
+    ) -> anyhow::Result<()> {
+        let below = self.installation.home().path().join(folder);
         self.installation.home().sabotage().disk(&[DiskOrder { call, how, number, below }])
     }
 
@@ -69,6 +81,25 @@ fn a_journal_that_is_read_only_or_fails_to_be_written_signs_again_by_itself() {
     }
     let records = scene.installation.check_invariants().unwrap().len();
     assert_eq!(records, 5, "root, issuing CA, HTTPS and two: what was refused was not signed");
+}
+
+#[test]
+fn a_database_that_takes_no_writes_is_not_ready_until_it_does() {
+    let scene = Scene::start().unwrap();
+    for errno in [ENOSPC, EIO] {
+        scene.disk_below("data", "write", "fail", errno).unwrap();
+        let refused = scene.ask().unwrap().expect_status(503).unwrap();
+        let code = refused.code().unwrap();
+        assert!(["database_unavailable", "not_recorded"].contains(&code.as_str()), "{code}");
+        scene.installation.wait_for_health("the reason", |answer| {
+            answer.status == 503 && answer.text().contains("database_unavailable")
+        });
+
+        scene.heal().unwrap();
+        scene.installation.wait_until_ready();
+        scene.ask().unwrap().expect_status(200).unwrap();
+    }
+    scene.installation.check_invariants().unwrap();
 }
 
 #[test]

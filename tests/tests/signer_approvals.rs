@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use anyhow::bail;
+use anyhow::{Context as _, bail};
 use chancery_shared::bytes::{Bytes, Fixed};
 use chancery_shared::wire::operator::{self, Decision, Nothing};
 use chancery_shared::wire::v1::{
@@ -45,11 +45,11 @@ fn stopped_before_it_was_told(segments: u64) -> anyhow::Result<(SignerHome, Deci
     }
     home.stop()?;
     let file = format!("signer/approvals/{}.json", decision.approval_id);
-    let mut parked: serde_json::Map<String, serde_json::Value> =
+    let mut stored: serde_json::Value =
         serde_json::from_slice(&fs::read(home.path().join(&file))?)?;
-    let after = serde_json::json!({"deciding": {"after": before}});
-    parked.insert("fate".into(), after);
-    fs::write(home.path().join(file), serde_json::to_vec(&parked)?)?;
+    let fate = stored.pointer_mut("/parked/fate").context("a parked request")?;
+    *fate = serde_json::json!({"deciding": {"after": before}});
+    fs::write(home.path().join(file), serde_json::to_vec(&stored)?)?;
     Ok((home, decision, signature))
 }
 

@@ -37,6 +37,7 @@ const BACK_OFF: (Duration, Duration) = (Duration::from_millis(250), Duration::fr
 #[derive(Debug)]
 pub struct FirstStart {
     done: watch::Receiver<bool>,
+    stop: watch::Sender<bool>,
     task: JoinHandle<()>,
 }
 
@@ -44,6 +45,7 @@ impl FirstStart {
     /// Goes on until everything is there, however often the signer is away meanwhile.
     pub fn start(state: AppState) -> Self {
         let (is_done, done) = watch::channel(false);
+        let (stop, mut stopping) = watch::channel(false);
         let watched = done.clone();
         state.readiness.add("first start", move || {
             let is_done = *watched.borrow();
@@ -57,18 +59,27 @@ impl FirstStart {
             let lease = Lease::new(&state, JOB);
             let mut pause = BACK_OFF.0;
             loop {
-                let tried = run(&state, &lease).await;
+                let tried = tokio::select! {
+                    tried = run(&state, &lease) => Some(tried),
+                    _ = stopping.wait_for(|stop| *stop) => None,
+                };
                 // Another process, or this one after a restart, need not wait for its end.
                 lease.give_back().await;
-                let Err(error) = tried else { break };
-                let error = crate::log::Chain(&error).to_string();
+                let error = match tried {
+                    Some(Ok(())) => break,
+                    Some(Err(error)) => crate::log::Chain(&error).to_string(),
+                    None => return,
+                };
                 tracing::warn!(error, "the first start goes on in a moment");
-                tokio::time::sleep(pause).await;
+                let stopped = stopping.wait_for(|stop| *stop);
+                if tokio::time::timeout(pause, stopped).await.is_ok() {
+                    return;
+                }
                 pause = (pause * 2).min(BACK_OFF.1);
             }
             is_done.send_replace(true);
         });
-        Self { done, task }
+        Self { done, stop, task }
     }
 
     /// Resolves once everything is there.
@@ -78,7 +89,7 @@ impl FirstStart {
 
     /// Ends it where it stands; the next start goes on.
     pub async fn stop(self) {
-        self.task.abort();
+        self.stop.send_replace(true);
         let _ = self.task.await;
     }
 }

@@ -7,7 +7,7 @@ use chancery_shared::wire::v1::{ApprovalStatus, Request};
 use tempfile::TempDir;
 use tokio::sync::Notify;
 
-use super::{JOB, run, run_once};
+use super::{FirstStart, JOB, run, run_once};
 use crate::error::Code;
 use crate::lease::Lease;
 use crate::signer_client::fake_signer::{Reaction, refusal};
@@ -166,6 +166,21 @@ async fn a_start_that_has_lost_its_turn_begins_no_further_step() {
         assert_eq!(lost.unwrap_err().code(), Code::SignerUnavailable, "{engine}");
         assert_eq!(made(&api).await[0], ["Chancery Root CA"], "{engine}");
         assert_eq!(api.fake.signer().keys.len(), 1, "{engine}");
+    }
+}
+
+#[tokio::test]
+async fn a_start_that_is_stopped_in_the_middle_leaves_its_turn_to_the_next() {
+    for (engine, store) in both().await {
+        let (_home, api) = api_with_home(store).await;
+        let [asked, _] =
+            slow_signer(&api, |request| matches!(request, Request::SignOwnCertificate(_)));
+        let first_start = FirstStart::start(api.state.clone());
+        asked.notified().await;
+
+        first_start.stop().await;
+
+        assert!(Lease::new(&api.state, JOB).renew().await.unwrap(), "{engine}");
     }
 }
 

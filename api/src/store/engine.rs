@@ -1,6 +1,7 @@
 //! The two engines. Nothing outside this file can tell which one is in use.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use sqlx::any::{AnyConnectOptions, AnyPoolOptions};
@@ -17,6 +18,15 @@ pub struct Store {
     pool: AnyPool,
     engine: Engine,
     writer: Writer,
+    health: Arc<Health>,
+}
+
+#[derive(Debug, Default)]
+struct Health {
+    /// The last transaction that wrote was undone. Its disk may be full.
+    is_in_doubt: AtomicBool,
+    /// Held by whoever looks whether it still is.
+    probe: tokio::sync::Mutex<()>,
 }
 
 #[derive(Clone, Debug)]
@@ -52,17 +62,27 @@ impl Store {
             _ => Engine::Postgres,
         };
         sqlx::migrate!("../migrations").run(&pool).await.map_err(StoreError::Migrate)?;
-        Ok(Self { pool, engine, writer: Writer::default() })
+        Ok(Self { pool, engine, writer: Writer::default(), health: Arc::default() })
     }
 
-    /// Whether the database answers.
+    /// Whether the database answers; where the last write failed, whether it takes one.
     ///
     /// # Errors
     ///
     /// [`StoreError::Unavailable`] where it does not.
     pub async fn ping(&self) -> Result<(), StoreError> {
         let found = sqlx::query(PING).execute(&self.pool).await;
-        found.map(drop).map_err(StoreError::of("installation"))
+        found.map(drop).map_err(StoreError::of("installation"))?;
+        if !self.health.is_in_doubt.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        let _alone = self.health.probe.lock().await;
+        if !self.health.is_in_doubt.load(Ordering::Acquire) {
+            return Ok(());
+        }
+        let mut write = self.begin().await?;
+        write.set_fact(PROBE, "").await?;
+        write.commit().await
     }
 
     /// Ends all connections, after the statements that run.
@@ -95,7 +115,8 @@ impl Store {
             Engine::Postgres => (None, "BEGIN"),
         };
         let connection = self.pool.acquire().await.map_err(StoreError::of("any"))?;
-        let mut write = Write { connection, is_over: false, _turn: turn };
+        let health = Arc::clone(&self.health);
+        let mut write = Write { connection, is_over: false, health, _turn: turn };
         write.say(begin).await?;
         Ok(write)
     }
@@ -117,6 +138,7 @@ impl Store {
 pub struct Write {
     connection: PoolConnection<Any>,
     is_over: bool,
+    health: Arc<Health>,
     // Declared last. A connection that is closed on drop ends in the background: the next writer
     // may wait for SQLite's lock a moment, within its busy_timeout.
     _turn: Option<OwnedSemaphorePermit>,
@@ -132,6 +154,7 @@ impl Write {
     pub async fn commit(mut self) -> Result<(), StoreError> {
         self.say("COMMIT").await?;
         self.is_over = true;
+        self.health.is_in_doubt.store(false, Ordering::Release);
         metrics::counter!("chancery_store_commits_total").increment(1);
         Ok(())
     }
@@ -150,6 +173,7 @@ impl Write {
 impl Drop for Write {
     fn drop(&mut self) {
         if !self.is_over {
+            self.health.is_in_doubt.store(true, Ordering::Release);
             self.connection.close_on_drop();
         }
     }
@@ -173,6 +197,9 @@ const SQLITE_SETTINGS: &str = "
     PRAGMA foreign_keys = ON;";
 
 const PING: &str = "SELECT name FROM installation WHERE name = ''";
+
+/// A fact that says nothing: setting it shows that the database takes writes.
+const PROBE: &str = "probe";
 
 const MAX_CONNECTIONS: u32 = 16;
 const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);

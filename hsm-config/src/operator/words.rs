@@ -35,6 +35,7 @@ fn status_words(status: &Status) -> String {
         tokens,
         keys,
         pending,
+        unreadable_approvals,
         refusals,
     } = status;
     let mut text = String::new();
@@ -56,6 +57,9 @@ fn status_words(status: &Status) -> String {
     text.extend(tokens.iter().map(token_words));
     text.extend(keys.iter().map(key_words));
     let _ = writeln!(text, "{pending} waiting for a decision, {refusals} refused since the start");
+    if *unreadable_approvals > 0 {
+        let _ = writeln!(text, "{unreadable_approvals} parked requests can't be read: see the log");
+    }
     text
 }
 

@@ -98,6 +98,8 @@ pub struct Status {
     pub keys: Vec<KeySummary>,
     /// Parked requests that wait.
     pub pending: u32,
+    /// Files of parked requests that could not be read at the start; the log names them.
+    pub unreadable_approvals: u32,
     /// Refusals since the start.
     pub refusals: u64,
 }

@@ -4,14 +4,16 @@
 //! decision is in the file as begun, then in the journal, then in the file as done: whatever cuts
 //! it off in between, the journal says what came of it. One that came to nothing for a reason that
 //! passes by itself waits again.
+//!
+//! Nothing is let go for its age alone: the clock may be wrong.
 
 mod parked;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use chancery_shared::id::ApprovalId;
@@ -28,11 +30,17 @@ pub const MAX_WAITING: usize = 100;
 /// A summary has at most this many bytes.
 pub const MAX_SUMMARY: usize = 400;
 
+/// How many are kept, decided ones among them, before the oldest that nobody asks for is let go.
+pub const KEPT: usize = 1_000;
+
 /// The parked requests of one signer.
 #[derive(Debug)]
 pub struct Approvals {
     folder: PathBuf,
     parked: Mutex<BTreeMap<ApprovalId, Arc<ParkedRequest>>>,
+    /// Ended in memory alone: the disk refused.
+    unwritten: Mutex<BTreeSet<ApprovalId>>,
+    unreadable: usize,
     /// Held from the look at what waits until the change is on disk.
     changing: tokio::sync::Mutex<()>,
 }
@@ -63,36 +71,42 @@ pub struct Place<'a> {
 
 impl Approvals {
     /// Reads every parked request. `decided` finds what came of one whose decision was cut off,
-    /// above that entry of the journal. Blocks on the disk.
+    /// above that entry of the journal. A file that can't be read is named in the log and left as
+    /// it is. Blocks on the disk.
     ///
     /// # Errors
     ///
-    /// The folder or one of its files can't be used, or the journal can't be asked.
+    /// The folder can't be used, or the journal can't be asked.
     pub fn open<E: From<io::Error>>(
         folder: PathBuf,
-        now: OffsetDateTime,
         decided: impl Fn(&ParkedRequest, u64) -> Result<Decided, E>,
     ) -> Result<Self, E> {
         std::fs::create_dir_all(&folder)?;
-        let mut parked = BTreeMap::new();
+        let (mut parked, mut unreadable) = (BTreeMap::new(), 0);
         for file in std::fs::read_dir(&folder)? {
             let path = file?.path();
             if path.extension().is_none_or(|extension| extension != "json") {
                 continue;
             }
-            let mut request = ParkedRequest::read(&path)?;
+            let Some(mut request) = read(&path) else {
+                unreadable += 1;
+                continue;
+            };
             if let Fate::Deciding { after } = request.fate {
                 request.fate = decided(&request, after)?.into();
                 request.write(&folder)?;
             }
-            if request.is_forgotten(now) {
-                std::fs::remove_file(&path)?;
-            } else {
-                parked.insert(request.approval_id, Arc::new(request));
-            }
+            parked.insert(request.approval_id, Arc::new(request));
         }
-        let (parked, changing) = (Mutex::new(parked), tokio::sync::Mutex::default());
-        Ok(Self { folder, parked, changing })
+        let parked = Mutex::new(parked);
+        let (unwritten, changing) = (Mutex::default(), tokio::sync::Mutex::default());
+        Ok(Self { folder, parked, unwritten, unreadable, changing })
+    }
+
+    /// How many files could not be read at the start.
+    #[must_use]
+    pub fn unreadable(&self) -> usize {
+        self.unreadable
     }
 
     /// Takes a place for a request that is to wait.
@@ -134,27 +148,55 @@ impl Approvals {
     ///
     /// # Errors
     ///
-    /// The disk refused; in memory the fate stands, and the next start asks the journal.
+    /// The disk refused; in memory the fate stands, and [`Approvals::catch_up`] writes it. A start
+    /// before that asks the journal, and what is not in there waits again.
     pub async fn end(&self, approval_id: ApprovalId, fate: Fate) -> Result<(), ApprovalError> {
         let _alone = self.changing.lock().await;
         let request = self.find(approval_id).ok_or(ApprovalError::Unknown)?;
         let ended = ParkedRequest { fate, ..ParkedRequest::clone(&request) };
         self.parked().insert(approval_id, Arc::new(ended.clone()));
-        Ok(self.write(ended).await?)
+        self.unwritten().insert(approval_id);
+        self.write(ended).await?;
+        self.unwritten().remove(&approval_id);
+        Ok(())
     }
 
-    /// Lets go of those that ended so long ago that nobody asks any more.
-    pub async fn prune(&self, now: OffsetDateTime) {
-        let forgotten = |parked: &BTreeMap<_, Arc<ParkedRequest>>| {
-            parked.values().filter(|request| request.is_forgotten(now)).cloned().collect::<Vec<_>>()
-        };
-        if forgotten(&self.parked()).is_empty() {
+    /// Writes the ends that the disk refused.
+    pub async fn catch_up(&self) {
+        if self.unwritten().is_empty() {
             return;
         }
         let _alone = self.changing.lock().await;
-        let forgotten = forgotten(&self.parked());
+        let unwritten = self.unwritten().clone();
+        for approval_id in unwritten {
+            let Some(request) = self.find(approval_id) else { continue };
+            if self.write(ParkedRequest::clone(&request)).await.is_err() {
+                return;
+            }
+            self.unwritten().remove(&approval_id);
+        }
+    }
+
+    /// Lets go of those that ended so long ago that nobody asks any more, the oldest first, where
+    /// there are more than [`KEPT`].
+    pub async fn prune(&self, now: OffsetDateTime) {
+        let too_many = |parked: &BTreeMap<_, Arc<ParkedRequest>>| {
+            let too_many = parked.len().saturating_sub(KEPT);
+            if too_many == 0 {
+                return Vec::new();
+            }
+            // An id begins with its time.
+            let forgotten = parked.values().filter(|request| request.is_forgotten(now));
+            forgotten.take(too_many).cloned().collect()
+        };
+        if too_many(&self.parked()).is_empty() {
+            return;
+        }
+        let _alone = self.changing.lock().await;
+        let forgotten = too_many(&self.parked());
         for request in forgotten {
             self.parked().remove(&request.approval_id);
+            self.unwritten().remove(&request.approval_id);
             let path = request.path(&self.folder);
             // A file that stays is tried again at the next start.
             if let Err(error) = on_disk(move || std::fs::remove_file(path)).await {
@@ -194,6 +236,10 @@ impl Approvals {
     fn parked(&self) -> std::sync::MutexGuard<'_, BTreeMap<ApprovalId, Arc<ParkedRequest>>> {
         self.parked.lock().unwrap_or_else(PoisonError::into_inner)
     }
+
+    fn unwritten(&self) -> std::sync::MutexGuard<'_, BTreeSet<ApprovalId>> {
+        self.unwritten.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 impl Place<'_> {
@@ -204,6 +250,18 @@ impl Place<'_> {
     /// The disk refused: nothing is parked.
     pub async fn park(self, request: ParkedRequest) -> Result<(), ApprovalError> {
         Ok(self.approvals.write(request).await?)
+    }
+}
+
+/// One damaged file is no reason to sign nothing any more; the log names it.
+fn read(path: &Path) -> Option<ParkedRequest> {
+    match ParkedRequest::read(path) {
+        Ok(request) => Some(request),
+        Err(error) => {
+            let file = path.display();
+            tracing::error!(%file, %error, "a parked request can't be read and is left out");
+            None
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use chancery_shared::bytes::Bytes;
 use chancery_shared::id::ApprovalId;
 use chancery_shared::wire::v1::{ApprovalStatus, Request};
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 use time::OffsetDateTime;
 
 use crate::durable;
@@ -14,6 +15,9 @@ use crate::journal::Decided;
 
 /// How long a request waits.
 const LIFETIME: time::Duration = time::Duration::days(7);
+
+/// Of the shape below.
+const VERSION: u32 = 1;
 
 /// A request that waits, or waited. Stored: a change of shape is a new version.
 #[derive(Clone, Debug, Deserialize, Serialize, PartialEq)]
@@ -28,8 +32,25 @@ pub struct ParkedRequest {
     /// When it was judged by policy; it is judged by that clock again when it is approved.
     #[serde(with = "time::serde::rfc3339")]
     pub parked_at: OffsetDateTime,
+    /// Its own entry of the journal: every decision on it stands above.
+    pub parked_seq: u64,
     /// What became of it.
     pub fate: Fate,
+}
+
+/// A file's content.
+#[derive(Serialize)]
+struct Stored<'a> {
+    version: u32,
+    parked: &'a ParkedRequest,
+}
+
+/// The same, read in two steps: what another version wrote has another shape.
+#[derive(Deserialize)]
+struct Versioned<'a> {
+    version: u32,
+    #[serde(borrow)]
+    parked: &'a RawValue,
 }
 
 /// What became of a parked request.
@@ -90,11 +111,23 @@ impl ParkedRequest {
     }
 
     pub(super) fn read(path: &Path) -> io::Result<Self> {
-        Ok(serde_json::from_slice(&std::fs::read(path)?)?)
+        let invalid = |what: String| io::Error::new(io::ErrorKind::InvalidData, what);
+        let bytes = std::fs::read(path)?;
+        let Versioned { version, parked } = serde_json::from_slice(&bytes)?;
+        if version != VERSION {
+            return Err(invalid(format!("it has version {version}, this signer reads {VERSION}")));
+        }
+        let request: Self = serde_json::from_str(parked.get())?;
+        let name = path.file_stem().and_then(|name| name.to_str());
+        if name != Some(request.approval_id.to_string().as_str()) {
+            return Err(invalid(format!("it holds the request {}", request.approval_id)));
+        }
+        Ok(request)
     }
 
     pub(super) fn write(&self, folder: &Path) -> io::Result<()> {
-        durable::replace(&self.path(folder), &serde_json::to_vec_pretty(self)?)
+        let stored = Stored { version: VERSION, parked: self };
+        durable::replace(&self.path(folder), &serde_json::to_vec_pretty(&stored)?)
     }
 }
 

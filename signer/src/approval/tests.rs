@@ -9,14 +9,14 @@ use super::*;
 const BEGIN: OffsetDateTime = OffsetDateTime::UNIX_EPOCH;
 const DAY: time::Duration = time::Duration::days(1);
 
-fn open(folder: &TempDir, now: OffsetDateTime, decided: &Decided) -> Approvals {
+fn open(folder: &TempDir, decided: &Decided) -> Approvals {
     let path = folder.path().join("approvals");
-    Approvals::open(path, now, |_, _| Ok::<_, io::Error>(decided.clone())).unwrap()
+    Approvals::open(path, |_, _| Ok::<_, io::Error>(decided.clone())).unwrap()
 }
 
 fn empty() -> (TempDir, Approvals) {
     let folder = tempfile::tempdir().unwrap();
-    let approvals = open(&folder, BEGIN, &Decided::Nothing);
+    let approvals = open(&folder, &Decided::Nothing);
     (folder, approvals)
 }
 
@@ -32,6 +32,7 @@ fn request(number: u8) -> ParkedRequest {
         request: Request::EnableKey(change),
         summary: "a test".into(),
         parked_at: BEGIN,
+        parked_seq: 41,
         fate: Fate::Waiting,
     }
 }
@@ -92,7 +93,7 @@ async fn a_decision_that_was_cut_off_is_what_the_journal_says_it_is() {
 
         let asked = Mutex::new(Vec::new());
         let path = folder.path().join("approvals");
-        let approvals = Approvals::open(path, BEGIN, |request, after| {
+        let approvals = Approvals::open(path, |request, after| {
             asked.lock().unwrap().push((request.approval_id, after));
             Ok::<_, io::Error>(decided.clone())
         });
@@ -100,29 +101,90 @@ async fn a_decision_that_was_cut_off_is_what_the_journal_says_it_is() {
         assert_eq!(*asked.lock().unwrap(), [(id(1), 41)]);
         assert_eq!(status(&approvals.unwrap(), 1), Some(expected.clone()));
         // The file says so too: the journal is asked once.
-        assert_eq!(status(&open(&folder, BEGIN, &Decided::Nothing), 1), Some(expected));
+        assert_eq!(status(&open(&folder, &Decided::Nothing), 1), Some(expected));
     }
 }
 
 #[tokio::test]
-async fn what_ended_is_let_go_in_memory_as_on_disk_once_it_was_kept_as_long_as_it_could_wait() {
+async fn what_nobody_asks_for_any_more_is_let_go_oldest_first_where_too_many_are_kept() {
     let (folder, approvals) = empty();
-    for number in 1..=4 {
-        park(&approvals, number).await;
+    let ids = (0..=KEPT).map(|number| {
+        let [high, low] = u16::try_from(number).unwrap().to_be_bytes();
+        ApprovalId::from_bytes([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, high, low])
+    });
+    let ids: Vec<_> = ids.collect();
+    for approval_id in ids.clone() {
+        let fate = Fate::Deciding { after: 41 };
+        let request = ParkedRequest { approval_id, fate, ..request(0) };
+        approvals.place(BEGIN).await.unwrap().park(request).await.unwrap();
     }
-    approvals.begin(id(1), BEGIN, 0).await.unwrap();
-    approvals.end(id(1), Fate::Denied).await.unwrap();
-    approvals.begin(id(2), BEGIN, 0).await.unwrap();
-    approvals.end(id(2), Fate::Approved { signature: None }).await.unwrap();
-    approvals.begin(id(3), BEGIN, 0).await.unwrap();
+    let late = BEGIN + DAY * 365;
 
+    // What is being decided is never let go, and of the others as few as make room.
+    approvals.prune(late).await;
+    assert_eq!(files(&folder), KEPT + 1);
+    for approval_id in [ids[1], ids[2]] {
+        approvals.end(approval_id, Fate::Denied).await.unwrap();
+    }
     approvals.prune(BEGIN + DAY * 14).await;
-    assert_eq!((approvals.parked().len(), files(&folder)), (4, 4));
+    assert_eq!(files(&folder), KEPT + 1);
 
-    approvals.prune(BEGIN + DAY * 15).await;
-    // One that is being done is not let go.
-    assert_eq!(approvals.parked().keys().copied().collect::<Vec<_>>(), [id(3)]);
-    assert_eq!(files(&folder), 1);
+    approvals.prune(late).await;
+
+    assert_eq!((approvals.parked().len(), files(&folder)), (KEPT, KEPT));
+    assert_eq!(approvals.find(ids[1]), None);
+    assert!(approvals.find(ids[2]).is_some());
+}
+
+#[tokio::test]
+async fn a_clock_that_was_ahead_costs_nothing_that_waits() {
+    let (folder, approvals) = empty();
+    park(&approvals, 1).await;
+
+    approvals.prune(BEGIN + DAY * 365).await;
+    let reopened = open(&folder, &Decided::Nothing);
+
+    assert_eq!((approvals.waiting(BEGIN).len(), reopened.waiting(BEGIN).len()), (1, 1));
+}
+
+#[tokio::test]
+async fn an_end_that_the_disk_refused_is_written_when_it_takes_it() {
+    let (folder, approvals) = empty();
+    park(&approvals, 1).await;
+    approvals.begin(id(1), BEGIN, 41).await.unwrap();
+    let (path, away) = (folder.path().join("approvals"), folder.path().join("away"));
+    std::fs::rename(&path, &away).unwrap();
+    approvals.end(id(1), Fate::Expired).await.unwrap_err();
+    approvals.catch_up().await;
+
+    assert_eq!(status(&approvals, 1), Some(ApprovalStatus::Expired));
+
+    std::fs::rename(&away, &path).unwrap();
+    approvals.catch_up().await;
+    assert_eq!(status(&open(&folder, &Decided::Nothing), 1), Some(ApprovalStatus::Expired));
+}
+
+#[tokio::test]
+async fn a_file_that_can_not_be_read_is_counted_and_left_and_keeps_nobody_out() {
+    let (folder, approvals) = empty();
+    park(&approvals, 1).await;
+    let path = folder.path().join("approvals");
+    let stored = std::fs::read_to_string(path.join(format!("{}.json", id(1)))).unwrap();
+    for (number, content) in [
+        (2, "{".to_owned()),
+        (3, String::new()),
+        (4, stored.replace(&id(1).to_string(), &id(4).to_string()).replace(": 1,", ": 2,")),
+        (5, stored.clone()),
+        (6, stored.replace("parkedSeq", "parkedAfter")),
+    ] {
+        std::fs::write(path.join(format!("{}.json", id(number))), content).unwrap();
+    }
+
+    let approvals = open(&folder, &Decided::Nothing);
+
+    assert_eq!(approvals.unreadable(), 5);
+    assert_eq!(approvals.parked().keys().copied().collect::<Vec<_>>(), [id(1)]);
+    assert_eq!(files(&folder), 6);
 }
 
 #[tokio::test]

@@ -13,7 +13,7 @@ use x509_cert::TbsCertificate;
 use super::sign::Leave;
 use super::{Answer, Label, ca_certificate, keys};
 use crate::approval::{ApprovalError, Fate, MAX_SUMMARY, ParkedRequest};
-use crate::journal::{self, Decided, Journal};
+use crate::journal::{self, Decided, Journal, JournalError};
 use crate::random;
 use crate::refusal::RequestError;
 use crate::signer::Signer;
@@ -53,7 +53,9 @@ pub(super) async fn park(
     let summary = format!("{operation} by key {key_id}: {}{why}", subject(tbs));
     let summary = text::plain(&summary, MAX_SUMMARY);
     let fate = Fate::Waiting;
-    place.park(ParkedRequest { approval_id, request, summary, parked_at, fate }).await?;
+    let parked_seq = head.seq;
+    let parked = ParkedRequest { approval_id, request, summary, parked_at, parked_seq, fate };
+    place.park(parked).await?;
     tracing::warn!(%approval_id, operation, %key_id, "a request waits for the operator");
     Ok((approval_id, head))
 }
@@ -106,6 +108,7 @@ pub async fn approve(
             return Err(TokenError::Unavailable.into());
         }
     }
+    not_decided_before(signer, &asked).await?;
     let after = signer.journal.head().seq;
     let parked = signer.approvals.begin(approval_id, now, after).await?;
     let done = match signer.journal.append(Event::Approved { approval_id, operator_uid }).await {
@@ -133,9 +136,7 @@ async fn end_failed(signer: &Signer, parked: &ParkedRequest, after: u64, error: 
         // The signer stops now. The next start knows what reached the disk.
         return;
     }
-    let (folder, request) = (signer.config.journal_folder(), parked.request.clone());
-    let read = move |_: &Journal| journal::decided(&folder, after, approval_id, &request);
-    match signer.journal.reading(read).await {
+    match decided(signer, parked, after).await {
         Ok(Decided::Nothing) if !error.passes_by_itself() => {
             end(signer, approval_id, Fate::Expired).await;
         }
@@ -147,9 +148,32 @@ async fn end_failed(signer: &Signer, parked: &ParkedRequest, after: u64, error: 
     }
 }
 
+/// Where an older copy of its file came back, what was decided long ago seems to wait: the journal
+/// knows better.
+async fn not_decided_before(signer: &Signer, parked: &ParkedRequest) -> Result<(), RequestError> {
+    match decided(signer, parked, parked.parked_seq).await? {
+        Decided::Nothing => Ok(()),
+        decided => {
+            end(signer, parked.approval_id, decided.into()).await;
+            Err(ApprovalError::Closed.into())
+        }
+    }
+}
+
+async fn decided(
+    signer: &Signer,
+    parked: &ParkedRequest,
+    after: u64,
+) -> Result<Decided, JournalError> {
+    let folder = signer.config.journal_folder();
+    let (approval_id, request) = (parked.approval_id, parked.request.clone());
+    let read = move |_: &Journal| journal::decided(&folder, after, approval_id, &request);
+    signer.journal.reading(read).await
+}
+
 async fn end(signer: &Signer, approval_id: ApprovalId, fate: Fate) {
     if let Err(error) = signer.approvals.end(approval_id, fate).await {
-        // It is so all the same; the next start finds it in the journal.
+        // It is so all the same, and is written as soon as the disk takes it.
         tracing::error!(%approval_id, %error, "the end of an approval could not be written");
     }
 }
@@ -180,6 +204,8 @@ pub async fn deny(
     approval_id: ApprovalId,
     operator_uid: u32,
 ) -> Result<(), RequestError> {
+    let asked = signer.approvals.find(approval_id).ok_or(ApprovalError::Unknown)?;
+    not_decided_before(signer, &asked).await?;
     let after = signer.journal.head().seq;
     let parked = signer.approvals.begin(approval_id, signer.guarded_now(), after).await?;
     match signer.journal.append(Event::Denied { approval_id, operator_uid }).await {

@@ -60,7 +60,7 @@ impl Token {
             waiting: VecDeque::new(),
             epochs_wanted: Vec::new(),
             backoff: Backoff::default(),
-            ended_while_opening: false,
+            gave_no_answer: false,
         };
         tokio::spawn(supervisor.run());
         let shared = Shared {
@@ -250,7 +250,8 @@ impl Token {
 
     /// Runs to its end even where the caller goes away.
     async fn key_task(&self, action: KeyAction) -> Result<KeyOutput, TokenError> {
-        if self.shared.status.state() == TokenState::PinRefused && self.shared.pin.is_refused_now()
+        if self.shared.status.state() == TokenState::PinRefused
+            && self.shared.pin.is_refused().await
         {
             return Err(TokenError::PinRefused);
         }

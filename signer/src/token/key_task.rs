@@ -22,7 +22,7 @@ use super::worker_process::{ProcessError, WorkerProcess, kill, open};
 pub(super) async fn run(shared: &Shared, action: KeyAction) -> Result<KeyOutput, TokenError> {
     let _alone = shared.key_tasks.lock().await;
     let token = shared.config.name.as_str();
-    let (pin, pin_source) = shared.pin.read().map_err(|failure| match failure {
+    let (pin, pin_source) = shared.pin.read().await.map_err(|failure| match failure {
         PinError::Refused => TokenError::PinRefused,
         other => {
             error!(token, error = %other, "there is no PIN for a key worker");
@@ -48,33 +48,35 @@ pub(super) async fn run(shared: &Shared, action: KeyAction) -> Result<KeyOutput,
     let KeyAnswer { result, trial_signatures, failures } = answer?;
     add(&shared.status.trial_signatures, trial_signatures);
     shared.status.count(&failures);
-    result.map_err(|failure| {
-        if let KeyFailure::Open(failure) = &failure {
-            error!(token, error = %failure, "the key worker could not open the token");
-            shared.status.count(failure.ckr().map_or(&[], std::slice::from_ref));
-        } else {
-            error!(token, error = %failure, "the key worker failed");
+    let failure = match result {
+        Ok(output) => return Ok(output),
+        Err(failure) => failure,
+    };
+    if let KeyFailure::Open(failure) = &failure {
+        error!(token, error = %failure, "the key worker could not open the token");
+        shared.status.count(failure.ckr().map_or(&[], std::slice::from_ref));
+    } else {
+        error!(token, error = %failure, "the key worker failed");
+    }
+    Err(match failure {
+        KeyFailure::Open(OpenFailure::PinRefused { ckr }) => {
+            if let Err(source) = shared.pin.remember(pin_source, ckr).await {
+                error!(token, error = %source, "the PIN's refusal could not be written down");
+            }
+            let _ = shared.supervisor.send(Message::PinRefusedElsewhere);
+            TokenError::PinRefused
         }
-        match failure {
-            KeyFailure::Open(OpenFailure::PinRefused { ckr }) => {
-                if let Err(source) = shared.pin.remember(pin_source, ckr) {
-                    error!(token, error = %source, "the PIN's refusal could not be written down");
-                }
-                let _ = shared.supervisor.send(Message::PinRefusedElsewhere);
-                TokenError::PinRefused
-            }
-            // Without its folders, on a full disk for one, the token can't be changed now.
-            KeyFailure::Open(_) | KeyFailure::Failed { .. } | KeyFailure::Files(_) => {
-                TokenError::Unavailable
-            }
-            KeyFailure::Refused { ckr } => TokenError::Refused { ckr },
-            KeyFailure::KeyLimit { max } => TokenError::KeyLimit { max },
-            KeyFailure::WrongAlgorithm => TokenError::WrongAlgorithm,
-            KeyFailure::BadPublicKey => TokenError::BadPublicKey,
-            KeyFailure::WrongSignature => TokenError::WrongSignature,
-            KeyFailure::TokenExists | KeyFailure::NoFreeSlot => {
-                TokenError::Refused { ckr: CkrName::fixed("TOKEN_EXISTS") }
-            }
+        // Without its folders, on a full disk for one, the token can't be changed now.
+        KeyFailure::Open(_) | KeyFailure::Failed { .. } | KeyFailure::Files(_) => {
+            TokenError::Unavailable
+        }
+        KeyFailure::Refused { ckr } => TokenError::Refused { ckr },
+        KeyFailure::KeyLimit { max } => TokenError::KeyLimit { max },
+        KeyFailure::WrongAlgorithm => TokenError::WrongAlgorithm,
+        KeyFailure::BadPublicKey => TokenError::BadPublicKey,
+        KeyFailure::WrongSignature => TokenError::WrongSignature,
+        KeyFailure::TokenExists | KeyFailure::NoFreeSlot => {
+            TokenError::Refused { ckr: CkrName::fixed("TOKEN_EXISTS") }
         }
     })
 }

@@ -11,6 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
 use time::OffsetDateTime;
+use tokio::task::spawn_blocking;
 use zeroize::Zeroizing;
 
 use super::error::CkrName;
@@ -73,7 +74,36 @@ impl PinFile {
     }
 
     /// The PIN to try, unless it is known to be refused.
-    pub(super) fn read(&self) -> Result<(Secret, PinSource), PinError> {
+    pub(super) async fn read(&self) -> Result<(Secret, PinSource), PinError> {
+        let stopped = |source| PinError::Unreadable { path: self.file.clone(), source };
+        self.on_disk(Self::read_now).await.map_err(stopped)?
+    }
+
+    /// Whether the PIN that stands in the file now was refused.
+    pub(super) async fn is_refused(&self) -> bool {
+        self.on_disk(Self::is_refused_now).await.unwrap_or(true)
+    }
+
+    /// Remembers, on disk when it returns, that the PIN of this source was refused.
+    pub(super) async fn remember(&self, source: PinSource, ckr: CkrName) -> io::Result<()> {
+        self.on_disk(move |pin| pin.remember_now(source, ckr)).await?
+    }
+
+    /// Forgets the refusal: the operator says that the PIN may be tried once more.
+    pub(super) async fn forget(&self) -> io::Result<()> {
+        self.on_disk(Self::forget_now).await?
+    }
+
+    /// A disk takes as long as it likes; nobody else waits for it.
+    async fn on_disk<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Self) -> T + Send + 'static,
+    ) -> io::Result<T> {
+        let pin = self.clone();
+        spawn_blocking(move || work(&pin)).await.map_err(io::Error::other)
+    }
+
+    fn read_now(&self) -> Result<(Secret, PinSource), PinError> {
         let unreadable = |source| PinError::Unreadable { path: self.file.clone(), source };
         let file = File::open(&self.file).map_err(unreadable)?;
         let metadata = file.metadata().map_err(unreadable)?;
@@ -81,7 +111,7 @@ impl PinFile {
             return Err(PinError::Public { path: self.file.clone() });
         }
         let source = PinSource::of(&metadata);
-        if self.is_refused(&source) {
+        if self.was_refused(&source) {
             return Err(PinError::Refused);
         }
         // Allocated once: growing would leave copies behind.
@@ -95,13 +125,11 @@ impl PinFile {
         Ok((Secret::new(pin.to_vec()), source))
     }
 
-    /// Whether the PIN that stands in the file now was refused.
-    pub(super) fn is_refused_now(&self) -> bool {
-        fs::metadata(&self.file).is_ok_and(|file| self.is_refused(&PinSource::of(&file)))
+    fn is_refused_now(&self) -> bool {
+        fs::metadata(&self.file).is_ok_and(|file| self.was_refused(&PinSource::of(&file)))
     }
 
-    /// Remembers, on disk when it returns, that the PIN of this source was refused.
-    pub(super) fn remember(&self, source: PinSource, ckr: CkrName) -> io::Result<()> {
+    fn remember_now(&self, source: PinSource, ckr: CkrName) -> io::Result<()> {
         *self.lock() = Some(source.clone());
         let refusal = Refusal { source, ckr, refused_at: self.clock.now() };
         let beside = self.memory.with_extension("new");
@@ -113,8 +141,7 @@ impl PinFile {
         sync_parent(&self.memory)
     }
 
-    /// Forgets the refusal: the operator says that the PIN may be tried once more.
-    pub(super) fn forget(&self) -> io::Result<()> {
+    fn forget_now(&self) -> io::Result<()> {
         *self.lock() = None;
         match fs::remove_file(&self.memory) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
@@ -127,7 +154,7 @@ impl PinFile {
         self.refused.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn is_refused(&self, source: &PinSource) -> bool {
+    fn was_refused(&self, source: &PinSource) -> bool {
         if self.lock().as_ref() == Some(source) {
             return true;
         }
@@ -186,7 +213,7 @@ mod tests {
         for content in [&b"1234"[..], b"1234\n", b"1234\r\n"] {
             let (pin_file, _folder) = pin_file(content);
 
-            assert_eq!(pin_file.read().unwrap().0.expose(), b"1234");
+            assert_eq!(pin_file.read_now().unwrap().0.expose(), b"1234");
         }
     }
 
@@ -195,33 +222,33 @@ mod tests {
         let (pin_file, _folder) = pin_file(b"1234");
         fs::set_permissions(&pin_file.file, fs::Permissions::from_mode(0o604)).unwrap();
 
-        assert!(matches!(pin_file.read(), Err(PinError::Public { .. })));
+        assert!(matches!(pin_file.read_now(), Err(PinError::Public { .. })));
     }
 
     #[test]
     fn a_refused_pin_stays_refused_over_a_restart_until_the_file_changes() {
         let (pin_file, folder) = pin_file(b"1234");
-        let (_, source) = pin_file.read().unwrap();
-        pin_file.remember(source, refused()).unwrap();
+        let (_, source) = pin_file.read_now().unwrap();
+        pin_file.remember_now(source, refused()).unwrap();
 
         let restarted = PinFile::new(pin_file.file.clone(), folder.path(), Arc::new(SystemClock));
 
         assert!(restarted.is_refused_now());
-        assert!(matches!(restarted.read(), Err(PinError::Refused)));
+        assert!(matches!(restarted.read_now(), Err(PinError::Refused)));
         write(&pin_file.file, b"12345");
         assert!(!restarted.is_refused_now());
-        assert_eq!(restarted.read().unwrap().0.expose(), b"12345");
+        assert_eq!(restarted.read_now().unwrap().0.expose(), b"12345");
     }
 
     #[test]
     fn the_operator_can_have_the_same_pin_tried_again() {
         let (pin_file, _folder) = pin_file(b"1234");
-        let (_, source) = pin_file.read().unwrap();
-        pin_file.remember(source, refused()).unwrap();
+        let (_, source) = pin_file.read_now().unwrap();
+        pin_file.remember_now(source, refused()).unwrap();
 
-        pin_file.forget().unwrap();
+        pin_file.forget_now().unwrap();
 
-        assert!(pin_file.read().is_ok());
+        assert!(pin_file.read_now().is_ok());
     }
 
     #[test]
@@ -229,6 +256,6 @@ mod tests {
         let (pin_file, _folder) = pin_file(b"1234");
         fs::write(&pin_file.memory, b"{").unwrap();
 
-        assert!(matches!(pin_file.read(), Err(PinError::Refused)));
+        assert!(matches!(pin_file.read_now(), Err(PinError::Refused)));
     }
 }

@@ -107,7 +107,7 @@ impl Serving<'_> {
                     None => Some(Loss::Ended),
                 },
                 message = self.supervisor.inbox.recv(), if self.stopping.is_none() => {
-                    self.told(message);
+                    self.told(message).await;
                     None
                 }
                 () = sleep_until(deadline) => Some(Loss::Hung),
@@ -125,14 +125,16 @@ impl Serving<'_> {
     }
 
     /// Takes this message and what has arrived meanwhile.
-    fn told(&mut self, message: Option<Message>) {
+    async fn told(&mut self, message: Option<Message>) {
         let mut next = message;
         loop {
             match next {
                 Some(Message::Job(job)) => self.supervisor.waiting.push_back(job),
                 Some(Message::NewEpoch(done)) => self.supervisor.epochs_wanted.push(done),
                 Some(Message::PinRefusedElsewhere) => self.forget_pin(),
-                Some(Message::ClearPinRefusal(done)) => self.supervisor.clear_pin_refusal(done),
+                Some(Message::ClearPinRefusal(done)) => {
+                    self.supervisor.clear_pin_refusal(done).await;
+                }
                 Some(Message::Stop(done)) => self.stopping = Some(Stopped(Some(done))),
                 None => self.stopping = Some(Stopped(None)),
             }
@@ -262,7 +264,7 @@ impl Serving<'_> {
         self.supervisor.stand(TokenState::Recovering, &loss.to_string());
         let ckr = loss.ckr().cloned();
         match (loss.pin_refusal(), ckr) {
-            (Some(failure), _) => self.supervisor.not_open(failure, pin_source),
+            (Some(failure), _) => self.supervisor.not_open(failure, pin_source).await,
             (None, Some(ckr)) => self.supervisor.status.count(&[ckr]),
             (None, None) => {}
         }

@@ -39,8 +39,8 @@ pub(super) struct Supervisor {
     /// Who waits for the token to be opened again.
     pub(super) epochs_wanted: Vec<oneshot::Sender<()>>,
     pub(super) backoff: Backoff,
-    /// The worker before ended while it opened the token.
-    pub(super) ended_while_opening: bool,
+    /// The worker before gave no answer while it opened the token.
+    pub(super) gave_no_answer: bool,
 }
 
 /// Why the supervisor goes no further.
@@ -75,7 +75,7 @@ impl Supervisor {
 
     /// Starts a worker and waits until it has opened the token; `None` where it did not.
     async fn open(&mut self) -> Result<Option<OpenWorker>, Stopped> {
-        let (pin, pin_source) = match self.pin.read() {
+        let (pin, pin_source) = match self.pin.read().await {
             Ok(pin) => pin,
             Err(refused @ PinError::Refused) => {
                 self.down(TokenState::PinRefused, &refused.to_string());
@@ -93,24 +93,27 @@ impl Supervisor {
             let expiry = self.next_expiry();
             tokio::select! {
                 result = &mut opening => break result,
-                message = self.inbox.recv() => self.hold(message)?,
+                message = self.inbox.recv() => self.hold(message).await?,
                 () = sleep_until(expiry) => self.expire(),
             }
         };
         match result {
             Ok((process, Ok(opened))) => {
-                self.ended_while_opening = false;
+                self.gave_no_answer = false;
                 add(&self.status.epochs, 1);
                 Ok(Some(OpenWorker { process, opened, pin_source }))
             }
             Ok((process, Err(failure))) => {
                 process.kill().await;
-                self.not_open(failure, pin_source);
+                self.gave_no_answer = false;
+                self.not_open(failure, pin_source).await;
                 Ok(None)
             }
-            // Killed while it started: the next one comes at once.
-            Err(failure @ ProcessError::Ended) if !self.ended_while_opening => {
-                self.ended_while_opening = true;
+            // Killed while it started, or kept from it by a busy machine: the next one comes at once.
+            Err(failure @ (ProcessError::Ended | ProcessError::TooSlow))
+                if !self.gave_no_answer && self.status.state() != TokenState::Absent =>
+            {
+                self.gave_no_answer = true;
                 self.stand(TokenState::Recovering, &failure.to_string());
                 Ok(None)
             }
@@ -123,23 +126,26 @@ impl Supervisor {
     }
 
     /// Takes note of why the token could not be opened.
-    pub(super) fn not_open(&mut self, failure: OpenFailure, pin_source: PinSource) {
+    pub(super) async fn not_open(&mut self, failure: OpenFailure, pin_source: PinSource) {
         let message = failure.to_string();
         if let Some(ckr) = failure.ckr() {
             self.status.count(std::slice::from_ref(ckr));
         }
         match failure {
             OpenFailure::PinRefused { ckr } => {
-                if let Err(source) = self.pin.remember(pin_source, ckr) {
+                if let Err(source) = self.pin.remember(pin_source, ckr).await {
                     error!(token = self.config.name, error = %source, "the PIN's refusal could not be written down");
                 }
                 self.down(TokenState::PinRefused, &message);
             }
             // The worker was told to forget a PIN that may be tried again by now.
-            OpenFailure::PinForgotten if !self.pin.is_refused_now() => {
-                self.stand(TokenState::Recovering, &message);
+            OpenFailure::PinForgotten => {
+                if self.pin.is_refused().await {
+                    self.down(TokenState::PinRefused, &message);
+                } else {
+                    self.stand(TokenState::Recovering, &message);
+                }
             }
-            OpenFailure::PinForgotten => self.down(TokenState::PinRefused, &message),
             _ => self.down(TokenState::Absent, &message),
         }
     }
@@ -154,19 +160,19 @@ impl Supervisor {
             tokio::select! {
                 () = sleep_until(until), if !refused => return Ok(()),
                 _ = watch.tick(), if refused => {
-                    if !self.pin.is_refused_now() {
+                    if !self.pin.is_refused().await {
                         self.stand(TokenState::Recovering, "another PIN is tried");
                         return Ok(());
                     }
                 }
-                message = self.inbox.recv() => self.hold(message)?,
+                message = self.inbox.recv() => self.hold(message).await?,
                 () = sleep_until(expiry) => self.expire(),
             }
         }
     }
 
     /// Takes a message while no worker serves.
-    fn hold(&mut self, message: Option<Message>) -> Result<(), Stopped> {
+    async fn hold(&mut self, message: Option<Message>) -> Result<(), Stopped> {
         match message {
             Some(Message::Job(job)) => match self.status.state() {
                 TokenState::Ok | TokenState::Recovering => self.waiting.push_back(job),
@@ -181,15 +187,15 @@ impl Supervisor {
                 }
             },
             Some(Message::PinRefusedElsewhere) => {}
-            Some(Message::ClearPinRefusal(done)) => self.clear_pin_refusal(done),
+            Some(Message::ClearPinRefusal(done)) => self.clear_pin_refusal(done).await,
             Some(Message::Stop(done)) => return Err(Stopped(Some(done))),
             None => return Err(Stopped(None)),
         }
         Ok(())
     }
 
-    pub(super) fn clear_pin_refusal(&self, done: oneshot::Sender<()>) {
-        if let Err(source) = self.pin.forget() {
+    pub(super) async fn clear_pin_refusal(&self, done: oneshot::Sender<()>) {
+        if let Err(source) = self.pin.forget().await {
             error!(token = self.config.name, error = %source, "the PIN's refusal could not be cleared");
         }
         let _ = done.send(());

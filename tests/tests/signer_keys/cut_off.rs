@@ -89,3 +89,37 @@ fn what_was_denied_stays_denied_after_the_next_start() -> anyhow::Result<()> {
     assert_eq!(fate(&mut peer, approval_id)?, ApprovalStatus::Denied);
     Ok(())
 }
+
+/// An older copy of the approvals came back: what was decided seems to wait.
+#[test]
+fn what_was_done_or_denied_is_not_done_again_from_an_older_copy_of_the_approval()
+-> anyhow::Result<()> {
+    let deny: fn(ApprovalId) -> operator::Request =
+        |approval_id| operator::Request::Deny(Decision { approval_id });
+    let approve: fn(ApprovalId) -> operator::Request =
+        |approval_id| operator::Request::Approve(Decision { approval_id });
+    for ask in EACH {
+        for (first, then) in [(approve, approve), (approve, deny), (deny, approve), (deny, deny)] {
+            let (mut home, mut peer, approval_id) = ask()?;
+            home.operator(&first(approval_id))?;
+            let decided = fate(&mut peer, approval_id)?;
+            home.stop()?;
+            edit(&home, approval_id, |parked| parked["fate"] = "waiting".into())?;
+            home.start()?;
+            let before = home.status()?.journal_head.seq;
+
+            let second = home.operator(&then(approval_id))?;
+
+            let Outcome::Refused(refusal) = second else { anyhow::bail!("{second:?}") };
+            assert_eq!(refusal.code, RefusalCode::ApprovalState);
+            let mut peer = Peer::connect(&home.socket())?.0;
+            assert_eq!(fate(&mut peer, approval_id)?, decided);
+            let since = events_since(&mut peer, before)?;
+            let is_decision = |event: &Event| {
+                matches!(event, Event::Approved { .. } | Event::Denied { .. } | Event::Intent(_))
+            };
+            assert!(!since.iter().any(is_decision), "{since:?}");
+        }
+    }
+    Ok(())
+}

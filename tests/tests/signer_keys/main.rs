@@ -112,9 +112,9 @@ pub(crate) fn edit(
     change: impl FnOnce(&mut serde_json::Value),
 ) -> anyhow::Result<()> {
     let file = home.path().join(format!("signer/approvals/{approval_id}.json"));
-    let mut parked = serde_json::from_slice(&std::fs::read(&file)?)?;
-    change(&mut parked);
-    Ok(std::fs::write(file, serde_json::to_vec(&parked)?)?)
+    let mut stored: serde_json::Value = serde_json::from_slice(&std::fs::read(&file)?)?;
+    change(&mut stored["parked"]);
+    Ok(std::fs::write(file, serde_json::to_vec(&stored)?)?)
 }
 
 /// What was journaled above that entry.
