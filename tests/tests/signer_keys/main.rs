@@ -7,6 +7,7 @@ mod external;
 mod installing;
 mod life;
 
+use anyhow::Context as _;
 use chancery_shared::bytes::Bytes;
 use chancery_shared::id::ApprovalId;
 use chancery_shared::wire::algorithm::{KeyAlgorithm, SignatureAlgorithm};
@@ -113,7 +114,7 @@ pub(crate) fn edit(
 ) -> anyhow::Result<()> {
     let file = home.path().join(format!("signer/approvals/{approval_id}.json"));
     let mut stored: serde_json::Value = serde_json::from_slice(&std::fs::read(&file)?)?;
-    change(&mut stored["parked"]);
+    change(stored.get_mut("parked").context("a parked request")?);
     Ok(std::fs::write(file, serde_json::to_vec(&stored)?)?)
 }
 
