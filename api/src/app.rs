@@ -17,6 +17,7 @@ use crate::auth::password::Passwords;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::error::ApiError;
+use crate::inventory::view::LatestView;
 use crate::random::Random;
 use crate::readiness::{NotReady, Readiness};
 use crate::signer_client::{SignerClient, SignerError};
@@ -30,6 +31,8 @@ pub struct AppState {
     pub config: Arc<Config>,
     /// The database.
     pub store: Store,
+    /// What was read of the inventory, while it stands.
+    pub inventory: LatestView,
     /// The time.
     pub clock: Arc<dyn Clock>,
     /// Randomness.

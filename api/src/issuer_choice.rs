@@ -1,7 +1,7 @@
 //! The Certificate Issuer of a request: which one is named, and whether its sender may use it.
 
-use crate::app::AppState;
 use crate::error::{ApiError, Code};
+use crate::inventory::view::InventoryView;
 use crate::reference::{Field, agreed};
 use crate::store::cert_issuer::CertIssuer;
 use crate::team::Member;
@@ -65,13 +65,13 @@ pub struct IssuerChoice {
 /// [`Code::UnknownIssuer`] where there is no live one, [`Code::NotPermitted`] where the team may
 /// not use it, [`Code::InvalidRequest`] where none is named, or several.
 pub async fn resolve(
-    state: &AppState,
+    inventory: &InventoryView,
     member: Member,
     choice: &IssuerChoice,
 ) -> Result<Permitted, ApiError> {
-    let issuer = named(state, choice).await?;
+    let issuer = named(inventory, choice).await?;
     if !member.actor().is_administrator() {
-        let teams = state.store.authorised_teams_of(issuer.id).await?;
+        let teams = inventory.authorised_teams(issuer.id).await?;
         if !teams.is_empty() && !teams.contains(&member.team().id) {
             let team = &member.team().name;
             let message = format!(
@@ -84,13 +84,13 @@ pub async fn resolve(
     Ok(Permitted { member, issuer })
 }
 
-async fn named(state: &AppState, choice: &IssuerChoice) -> Result<CertIssuer, ApiError> {
+async fn named(inventory: &InventoryView, choice: &IssuerChoice) -> Result<CertIssuer, ApiError> {
     let fields = [
         Field::Either("caName", choice.ca_name.as_deref()),
         Field::Either("issuerName", choice.issuer_name.as_deref()),
         Field::Id("issuerId", choice.issuer_id.as_deref()),
     ];
-    let found = agreed(state, Code::UnknownIssuer, &fields).await?;
+    let found = agreed(inventory, Code::UnknownIssuer, &fields).await?;
     let (_, issuer) = found.ok_or_else(|| {
         ApiError::invalid_field("caName", "is missing; name the Certificate Issuer")
     })?;

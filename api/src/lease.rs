@@ -39,7 +39,7 @@ impl<'a> Lease<'a> {
         let given = async {
             let mut write = self.state.store.begin().await?;
             write.give_lease_back(self.job.name, &self.holder).await?;
-            write.commit().await
+            write.commit_beside_inventory().await
         };
         if let Err(error) = given.await {
             let error = crate::log::Chain(&error).to_string();

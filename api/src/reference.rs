@@ -3,7 +3,6 @@
 
 use chancery_shared::id::{Id, kind};
 
-use crate::app::AppState;
 use crate::echo::cut;
 use crate::error::{ApiError, Code};
 use crate::store::account::Account;
@@ -23,10 +22,13 @@ pub(crate) trait Item: Sized {
     const KIND: &str;
 
     fn id(&self) -> Id<Self::Kind>;
+}
 
-    async fn of_id(store: &Store, id: Id<Self::Kind>) -> Result<Option<Self>, StoreError>;
+/// Where items are looked for. What is deleted is not found.
+pub(crate) trait Find<T: Item> {
+    async fn of_id(&self, id: Id<T::Kind>) -> Result<Option<T>, StoreError>;
 
-    async fn of_name(store: &Store, name: &str) -> Result<Option<Self>, StoreError>;
+    async fn of_name(&self, name: &str) -> Result<Option<T>, StoreError>;
 }
 
 macro_rules! items {
@@ -39,13 +41,15 @@ macro_rules! items {
             fn id(&self) -> Id<$kind> {
                 self.id
             }
+        }
 
-            async fn of_id(store: &Store, id: Id<$kind>) -> Result<Option<Self>, StoreError> {
-                Ok(store.$of_id(id).await?.filter($is_live))
+        impl Find<$item> for Store {
+            async fn of_id(&self, id: Id<$kind>) -> Result<Option<$item>, StoreError> {
+                Ok(self.$of_id(id).await?.filter($is_live))
             }
 
-            async fn of_name(store: &Store, name: &str) -> Result<Option<Self>, StoreError> {
-                store.$of_name(name).await
+            async fn of_name(&self, name: &str) -> Result<Option<$item>, StoreError> {
+                self.$of_name(name).await
             }
         })*
     };
@@ -68,9 +72,12 @@ items! {
 /// # Errors
 ///
 /// Only if the database fails.
-pub(crate) async fn by_id<T: Item>(store: &Store, text: &str) -> Result<Option<T>, StoreError> {
+pub(crate) async fn by_id<T: Item>(
+    source: &impl Find<T>,
+    text: &str,
+) -> Result<Option<T>, StoreError> {
     match text.parse() {
-        Ok(id) => T::of_id(store, id).await,
+        Ok(id) => source.of_id(id).await,
         Err(_) => Ok(None),
     }
 }
@@ -80,10 +87,13 @@ pub(crate) async fn by_id<T: Item>(store: &Store, text: &str) -> Result<Option<T
 /// # Errors
 ///
 /// Only if the database fails.
-pub(crate) async fn by_either<T: Item>(store: &Store, text: &str) -> Result<Option<T>, StoreError> {
-    match T::of_name(store, text).await? {
+pub(crate) async fn by_either<T: Item>(
+    source: &impl Find<T>,
+    text: &str,
+) -> Result<Option<T>, StoreError> {
+    match source.of_name(text).await? {
         Some(item) => Ok(Some(item)),
-        None => by_id(store, text).await,
+        None => by_id(source, text).await,
     }
 }
 
@@ -110,7 +120,7 @@ impl Field<'_> {
 ///
 /// `unknown` where a field names nothing, [`Code::InvalidRequest`] where two name different items.
 pub(crate) async fn agreed<T: Item>(
-    state: &AppState,
+    source: &impl Find<T>,
     unknown: Code,
     fields: &[Field<'_>],
 ) -> Result<Option<(&'static str, T)>, ApiError> {
@@ -119,10 +129,10 @@ pub(crate) async fn agreed<T: Item>(
         let (field, found) = match *given {
             Field::Id(field, Some(text)) => {
                 let no_id = || format!("{} is not the id of a {}", cut(text), T::KIND);
-                (field, by_id(&state.store, text).await?.ok_or_else(no_id))
+                (field, by_id(source, text).await?.ok_or_else(no_id))
             }
             Field::Either(field, Some(text)) => {
-                let found = by_either(&state.store, text).await?;
+                let found = by_either(source, text).await?;
                 (field, found.ok_or_else(|| unknown_words::<T>(text)))
             }
             Field::Id(_, None) | Field::Either(_, None) => continue,

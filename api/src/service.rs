@@ -18,6 +18,7 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::first_start::{self, FirstAdministratorError, FirstStart};
 use crate::inventory::local_ca::Resumer;
+use crate::inventory::view::LatestView;
 use crate::listener::{self, BindError, IdentityError, Listening, ServerIdentity};
 use crate::metrics;
 use crate::random::Random;
@@ -132,6 +133,7 @@ impl Service {
             readiness: Readiness::default(),
             config: Arc::new(config),
             store,
+            inventory: LatestView::default(),
             clock,
             random,
         };

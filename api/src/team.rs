@@ -1,8 +1,8 @@
 //! The team rule: every certificate belongs to a team of the user who asks for it.
 
-use crate::app::AppState;
 use crate::auth::Actor;
 use crate::error::{ApiError, Code};
+use crate::inventory::view::InventoryView;
 use crate::reference::{Field, agreed};
 use crate::store::team::Team;
 
@@ -46,25 +46,25 @@ pub struct TeamChoice {
 /// is none, [`Code::UnknownTeam`], [`Code::NotAMember`], or [`Code::InvalidRequest`] where name
 /// and id disagree.
 pub async fn resolve(
-    state: &AppState,
+    inventory: &InventoryView,
     actor: Actor,
     choice: &TeamChoice,
 ) -> Result<Member, ApiError> {
-    let mut teams = state.store.teams_of(actor.user_id()).await?;
+    let teams = inventory.teams_of(actor.user_id()).await?;
     let fields = [
         Field::Either("teamName", choice.name.as_deref()),
         Field::Id("teamId", choice.id.as_deref()),
     ];
-    let named: Option<(_, Team)> = agreed(state, Code::UnknownTeam, &fields).await?;
+    let named: Option<(_, Team)> = agreed(inventory, Code::UnknownTeam, &fields).await?;
     let Some((field, named)) = named else {
-        return match (teams.pop(), teams.as_slice()) {
-            (None, _) => Err(no_team()),
-            (Some(team), []) => Ok(Member { actor, team }),
-            (Some(last), others) => Err(several(others.iter().chain([&last]))),
+        return match teams.as_slice() {
+            [] => Err(no_team()),
+            [team] => Ok(Member { actor, team: team.clone() }),
+            several => Err(choose(several)),
         };
     };
-    match teams.into_iter().find(|team| team.id == named.id) {
-        Some(team) => Ok(Member { actor, team }),
+    match teams.iter().find(|team| team.id == named.id) {
+        Some(team) => Ok(Member { actor, team: team.clone() }),
         None => Err(ApiError::refused_field(
             Code::NotAMember,
             field,
@@ -80,8 +80,8 @@ fn no_team() -> ApiError {
     )
 }
 
-fn several<'a>(teams: impl Iterator<Item = &'a Team>) -> ApiError {
-    let names: Vec<_> = teams.map(|team| team.name.as_str()).collect();
+fn choose(teams: &[Team]) -> ApiError {
+    let names: Vec<_> = teams.iter().map(|team| team.name.as_str()).collect();
     ApiError::refused_field(
         Code::TeamRequired,
         "teamName",

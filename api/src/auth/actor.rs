@@ -8,6 +8,7 @@ use chancery_shared::id::UserId;
 use super::bearer::{self, BearerError, Claims};
 use crate::app::AppState;
 use crate::error::{ApiError, Code};
+use crate::inventory::view::InventoryView;
 
 /// A user with a valid token, who may perhaps do nothing but change the password.
 #[derive(Clone, Debug)]
@@ -15,6 +16,7 @@ pub struct Authenticated {
     actor: Actor,
     claims: Claims,
     must_change_password: bool,
+    inventory: InventoryView,
 }
 
 /// A user who may act.
@@ -46,6 +48,11 @@ impl Authenticated {
     /// What their token says.
     pub fn claims(&self) -> &Claims {
         &self.claims
+    }
+
+    /// The inventory when the token was looked at.
+    pub fn inventory(&self) -> &InventoryView {
+        &self.inventory
     }
 
     /// The user, if they may act.
@@ -109,7 +116,9 @@ impl FromRequestParts<AppState> for Authenticated {
             username: holder.username,
             is_administrator: holder.is_administrator,
         };
-        let found = Self { actor, claims, must_change_password: holder.must_change_password };
+        let inventory = state.inventory.at(holder.inventory_version, &state.store);
+        let must_change_password = holder.must_change_password;
+        let found = Self { actor, claims, must_change_password, inventory };
         parts.extensions.insert(found.clone());
         Ok(found)
     }

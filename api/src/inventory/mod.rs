@@ -12,6 +12,7 @@ pub mod profile_definition;
 pub mod profile_names;
 pub mod profile_values;
 pub mod subject_rules;
+pub mod view;
 
 /// Leaves each element once, the first where it stands.
 pub(crate) fn keep_first<T: PartialEq>(list: &mut Vec<T>) {

@@ -227,7 +227,7 @@ impl<'a> Walk<'a> {
         let mut write = self.state.store.begin().await?;
         write.raise_journal_head(&head).await?;
         write.set_reconciled(self.signer_id, done.seq, done.hash).await?;
-        write.commit().await?;
+        write.commit_beside_inventory().await?;
         self.report.reconciled_seq = done.seq;
         Ok(())
     }

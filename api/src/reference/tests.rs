@@ -56,7 +56,8 @@ async fn a_text_is_a_name_first_and_an_id_where_nothing_is_called_so() {
 async fn fields_that_are_given_must_name_one_item() {
     for (engine, api) in apis().await {
         let ask = async |fields: &[Field<'_>]| {
-            let found = agreed::<CertIssuer>(&api.state, Code::UnknownReference, fields).await;
+            let found =
+                agreed::<CertIssuer>(&api.state.store, Code::UnknownReference, fields).await;
             match found {
                 Ok(found) => found.map_or("nothing".to_owned(), |(field, issuer)| {
                     format!("{} by {field}", issuer.name)

@@ -151,7 +151,7 @@ async fn local_ca_of(state: &AppState, new: &NewCertIssuerBody) -> Result<LocalC
         Field::Id("localCaId", new.local_ca_id.as_deref()),
         Field::Either("localCaName", new.local_ca_name.as_deref()),
     ];
-    let found = agreed(state, Code::UnknownReference, &fields).await?;
+    let found = agreed(&state.store, Code::UnknownReference, &fields).await?;
     let (_, ca) =
         found.ok_or_else(|| ApiError::invalid_field("localCaId", "must name a Local CA"))?;
     Ok(ca)
@@ -162,7 +162,7 @@ async fn profile_of(state: &AppState, new: &NewCertIssuerBody) -> Result<Profile
         Field::Id("certProfileId", new.cert_profile_id.as_deref()),
         Field::Either("certProfileName", new.cert_profile_name.as_deref()),
     ];
-    let found = agreed(state, Code::UnknownReference, &fields).await?;
+    let found = agreed(&state.store, Code::UnknownReference, &fields).await?;
     let (_, profile) =
         found.ok_or_else(|| ApiError::invalid_field("certProfileId", "must name a profile"))?;
     Ok(profile)

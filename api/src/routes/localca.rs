@@ -138,10 +138,11 @@ async fn understand(
     let (Some(subject), Some((key_algorithm, signature_algorithm))) = (subject, signing) else {
         return Err(ApiError::invalid_field("subjectDn", "is missing"));
     };
-    let key_store: Option<(_, KeyStore)> = agreed(state, Code::UnknownReference, &stores).await?;
+    let key_store: Option<(_, KeyStore)> =
+        agreed(&state.store, Code::UnknownReference, &stores).await?;
     let (_, key_store) =
         key_store.ok_or_else(|| ApiError::invalid_field("keyStoreId", "is missing"))?;
-    let parent = agreed(state, Code::UnknownReference, &parents).await?.map(|(_, ca)| ca);
+    let parent = agreed(&state.store, Code::UnknownReference, &parents).await?.map(|(_, ca)| ca);
     Ok(NewLocalCa {
         name: body.name,
         key_store_id: key_store.id,

@@ -44,7 +44,7 @@ async fn login(
     let Some(account) = account else {
         let mut write = state.store.begin().await?;
         write.record_login_of_nobody().await?;
-        write.commit().await?;
+        write.commit_beside_inventory().await?;
         return Err(bad_credentials());
     };
     let now = state.clock.now();
@@ -59,7 +59,7 @@ async fn login(
     };
     let mut write = state.store.begin().await?;
     write.record_login(account.id, &outcome).await?;
-    write.commit().await?;
+    write.commit_beside_inventory().await?;
     if outcome == LoginOutcome::Failed {
         return Err(bad_credentials());
     }
@@ -105,7 +105,7 @@ async fn end_token(state: &AppState, caller: &Authenticated) -> Result<Json<Done
     write.end_token(claims.jti, claims.expires_at()).await?;
     // A good moment: the table stays as small as the tokens that live.
     write.forget_expired_tokens(state.clock.now()).await?;
-    write.commit().await?;
+    write.commit_beside_inventory().await?;
     Ok(Json(Done {}))
 }
 

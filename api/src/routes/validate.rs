@@ -5,8 +5,8 @@ use chancery_shared::id::Id;
 use crate::app::AppState;
 use crate::error::{ApiError, Code, FieldError};
 use crate::name::email_address;
-use crate::reference::{Item, by_either, unknown_words};
-use crate::store::StoreError;
+use crate::reference::{Find, Item, by_either, unknown_words};
+use crate::store::{Store, StoreError};
 
 /// The fields found wrong so far.
 #[derive(Debug, Default)]
@@ -64,7 +64,10 @@ impl Faults {
         state: &AppState,
         field: &str,
         named: &[String],
-    ) -> Result<Vec<Id<T::Kind>>, StoreError> {
+    ) -> Result<Vec<Id<T::Kind>>, StoreError>
+    where
+        Store: Find<T>,
+    {
         let mut found = Vec::new();
         for (index, text) in named.iter().enumerate() {
             match by_either::<T>(&state.store, text).await? {

@@ -130,7 +130,7 @@ async fn renew(
     let request_id = format!("https-{}", state.new_id::<chancery_shared::id::kind::Row>());
     let issuer = state.store.live_cert_issuer_named(ISSUER).await?;
     let issuer = issuer.ok_or_else(|| ApiError::not_found("Certificate Issuer"))?;
-    let issuer = cert_issuer::issuing(state, issuer.id).await?;
+    let issuer = cert_issuer::issuing(&state.store, issuer.id).await?;
 
     // The very way of every certificate: CSR, draft, signer, record.
     let made = request::make(&names()).map_err(ApiError::internal)?;

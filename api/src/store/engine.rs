@@ -53,6 +53,8 @@ impl Store {
             .max_connections(MAX_CONNECTIONS)
             .acquire_timeout(ACQUIRE_TIMEOUT)
             .after_connect(|connection, _| Box::pin(async move { prepare(connection).await }))
+            .test_before_acquire(false)
+            .before_acquire(|connection, used| Box::pin(is_usable(connection, used.idle_for)))
             .connect_with(options)
             .await
             .map_err(StoreError::Open)?;
@@ -82,7 +84,7 @@ impl Store {
         }
         let mut write = self.begin().await?;
         write.set_fact(PROBE, "").await?;
-        write.commit().await
+        write.commit_beside_inventory().await
     }
 
     /// Ends all connections, after the statements that run.
@@ -145,13 +147,24 @@ pub struct Write {
 }
 
 impl Write {
-    /// Makes what was written durable and visible.
+    /// Makes what was written durable and visible, and lets every process look at the inventory
+    /// anew.
     ///
     /// # Errors
     ///
     /// [`StoreError::Unavailable`]; then nothing was written, or the connection broke and it is
     /// not known.
     pub async fn commit(mut self) -> Result<(), StoreError> {
+        self.raise_inventory_version().await?;
+        self.commit_beside_inventory().await
+    }
+
+    /// The same for what is no part of the inventory: records, logins, leases, facts.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::commit`].
+    pub async fn commit_beside_inventory(mut self) -> Result<(), StoreError> {
         self.say("COMMIT").await?;
         self.is_over = true;
         self.health.is_in_doubt.store(false, Ordering::Release);
@@ -186,6 +199,20 @@ async fn prepare(connection: &mut AnyConnection) -> Result<(), sqlx::Error> {
     }
     connection.ping().await
 }
+
+/// Whether a connection of the pool is still one. A file does not go away, and what a server said a
+/// moment ago need not be asked again for each statement.
+async fn is_usable(
+    connection: &mut AnyConnection,
+    idle_for: Duration,
+) -> Result<bool, sqlx::Error> {
+    if idle_for > TRUSTED_FOR && connection.backend_name() != SQLITE {
+        connection.ping().await?;
+    }
+    Ok(true)
+}
+
+const TRUSTED_FOR: Duration = Duration::from_millis(500);
 
 const SQLITE: &str = "SQLite";
 

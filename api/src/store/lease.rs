@@ -40,7 +40,7 @@ impl Store {
             .execute(write.connection())
             .await
             .map_err(StoreError::of(TABLE))?;
-        write.commit().await?;
+        write.commit_beside_inventory().await?;
         Ok(done.rows_affected() == 1)
     }
 }

@@ -25,6 +25,7 @@ pub mod ended_token;
 mod engine;
 mod error;
 pub mod installation;
+pub mod inventory_version;
 pub mod journal_head;
 pub mod key_store;
 pub mod lease;

@@ -3,10 +3,10 @@
 use chancery_shared::id::CertIssuerId;
 
 use super::check_live;
-use crate::app::AppState;
 use crate::error::{ApiError, Code};
 use crate::inventory::local_ca;
 use crate::issuance::csr_issuance::Issuer;
+use crate::store::Store;
 
 /// Issuer, profile, Local CA and the CA's certificate, as they stand now.
 ///
@@ -14,13 +14,13 @@ use crate::issuance::csr_issuance::Issuer;
 ///
 /// [`Code::UnknownIssuer`] where the issuer does not exist or was deleted, [`Code::CaNotLive`]
 /// where its CA can't sign.
-pub async fn issuing(state: &AppState, id: CertIssuerId) -> Result<Issuer, ApiError> {
-    let issuer = state.store.cert_issuer(id).await?.filter(|issuer| issuer.deleted_at.is_none());
+pub async fn issuing(store: &Store, id: CertIssuerId) -> Result<Issuer, ApiError> {
+    let issuer = store.cert_issuer(id).await?.filter(|issuer| issuer.deleted_at.is_none());
     let issuer = issuer.ok_or_else(|| {
         ApiError::refused(Code::UnknownIssuer, "there is no such Certificate Issuer")
     })?;
-    let profile = state.store.profile(issuer.profile_id).await?;
-    let ca = state.store.local_ca(issuer.local_ca_id).await?;
+    let profile = store.profile(issuer.profile_id).await?;
+    let ca = store.local_ca(issuer.local_ca_id).await?;
     // Neither goes while an issuer refers to it: the database says so.
     let (Some(profile), Some(ca)) = (profile, ca) else {
         return Err(ApiError::internal(format!("issuer {id} stands on nothing")));
@@ -35,7 +35,7 @@ pub async fn issuing(state: &AppState, id: CertIssuerId) -> Result<Issuer, ApiEr
         local_ca_id: ca.id,
         key_id,
         issuer_certificate_id,
-        ca: local_ca::issuing_ca(state, &ca).await?,
+        ca: local_ca::issuing_ca(store, &ca).await?,
         profile: profile.definition,
     })
 }

@@ -95,7 +95,7 @@ fn check_lifetime_of_policy(new: &NewLocalCa, certify_cas: &CertifyCas) -> Resul
 }
 
 async fn check_end(state: &AppState, new: &NewLocalCa, parent: &LocalCa) -> Result<(), ApiError> {
-    let ends = issuing_ca(state, parent).await?.validity.not_after;
+    let ends = issuing_ca(&state.store, parent).await?.validity.not_after;
     let begins = state.clock.now().replace_nanosecond(0).map_err(ApiError::internal)? - BACKDATE;
     // Both ends belong to a certificate's life.
     let most = (ends + Duration::SECOND - begins).whole_days();

@@ -192,7 +192,7 @@ async fn draft(
     let drafted = match parent {
         None => draft_own(&subject, definition.signature_algorithm, nonce, now),
         Some(parent) => {
-            let issuer = issuing_ca(state, parent).await?;
+            let issuer = issuing_ca(&state.store, parent).await?;
             draft_subordinate(&subject, &issuer, nonce, now)
         }
     };

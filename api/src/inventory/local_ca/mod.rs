@@ -24,6 +24,7 @@ use crate::error::{ApiError, Code};
 use crate::issuance::issuing_ca::IssuingCa;
 use crate::name::DistinguishedName;
 use crate::reference::name_taken;
+use crate::store::Store;
 use crate::store::local_ca::{LocalCa, LocalCaStatus};
 
 /// A Local CA that an administrator asks for, each part sound by itself.
@@ -93,13 +94,13 @@ fn check_parent(parent: &LocalCa) -> Result<(), ApiError> {
 /// # Errors
 ///
 /// [`Code::CaNotLive`] where it has no certificate yet.
-pub async fn issuing_ca(state: &AppState, ca: &LocalCa) -> Result<IssuingCa, ApiError> {
+pub async fn issuing_ca(store: &Store, ca: &LocalCa) -> Result<IssuingCa, ApiError> {
     let not_live = || {
         let message = format!("the Local CA {} has no certificate yet", ca.name);
         ApiError::refused(Code::CaNotLive, message)
     };
     let certificate_id = ca.certificate_id.ok_or_else(not_live)?;
-    let stored = state.store.certificate(certificate_id).await?.ok_or_else(not_live)?;
+    let stored = store.certificate(certificate_id).await?.ok_or_else(not_live)?;
     let definition = LocalCaDefinition::of(ca)?;
     let pointers = definition.pointers();
     IssuingCa::new(&stored.certificate.der, definition.signature_algorithm, pointers)

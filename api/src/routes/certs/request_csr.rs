@@ -1,5 +1,7 @@
 //! `POST /certs/requestp10`: a certificate for a CSR.
 
+use std::sync::Arc;
+
 use axum::extract::State;
 use serde::Deserialize;
 use tracing::Instrument as _;
@@ -8,7 +10,7 @@ use super::super::json::certificate_request::{CsrRequest, IssuedCertificate};
 use crate::app::AppState;
 use crate::auth::Actor;
 use crate::error::{ApiError, JsonError};
-use crate::inventory::cert_issuer;
+use crate::inventory::view::InventoryView;
 use crate::issuance::csr_issuance::{
     CsrIssuance, CsrRequestBody, Issued, Issuer, NewIds, Requester,
 };
@@ -37,6 +39,7 @@ pub(super) struct Parameters {
 pub(super) async fn request_csr(
     State(state): State<AppState>,
     actor: Actor,
+    inventory: InventoryView,
     request_id: RequestId,
     Query(parameters): Query<Parameters>,
     Json(body): Json<CsrRequest>,
@@ -46,7 +49,7 @@ pub(super) async fn request_csr(
     }
     // 1. Who, and for which team.
     let team = TeamChoice { name: body.team_name.clone(), id: body.team_id.clone() };
-    let member = team::resolve(&state, actor, &team).await?;
+    let member = team::resolve(&inventory, actor, &team).await?;
 
     // 2. May they: the issuer, and whether this team may use it.
     let choice = IssuerChoice {
@@ -54,9 +57,9 @@ pub(super) async fn request_csr(
         issuer_name: body.issuer_name.clone(),
         issuer_id: body.issuer_id.clone(),
     };
-    let permitted = issuer_choice::resolve(&state, member, &choice).await?;
+    let permitted = issuer_choice::resolve(&inventory, member, &choice).await?;
     permitted.check_takes_csrs()?;
-    let issuer = cert_issuer::issuing(&state, permitted.issuer().id).await?;
+    let issuer = inventory.issuer(permitted.issuer().id).await?;
 
     // 3. to 8. In a task of their own: once the signer is asked, the record must follow.
     let request = Accepted { permitted, issuer, request_id, body };
@@ -69,7 +72,7 @@ pub(super) async fn request_csr(
 /// A request that may be made.
 struct Accepted {
     permitted: Permitted,
-    issuer: Issuer,
+    issuer: Arc<Issuer>,
     request_id: RequestId,
     body: CsrRequest,
 }

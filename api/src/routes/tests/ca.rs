@@ -173,7 +173,7 @@ async fn an_issuer_issues_by_its_ca_and_profile_while_the_ca_is_live() {
     let issuer = made(&api.administrator(), "/api/admin/ca", issuer()).await;
     let id = issuer["id"].as_str().unwrap().parse().unwrap();
 
-    let issuing = cert_issuer::issuing(&api.state, id).await.unwrap();
+    let issuing = cert_issuer::issuing(&api.state.store, id).await.unwrap();
 
     assert_eq!(issuing.cert_issuer_id, id);
     assert_eq!(json!(issuing.local_ca_id), ca["id"]);
@@ -198,7 +198,7 @@ async fn nothing_is_issued_by_an_issuer_or_ca_that_is_gone_or_off() {
     ] {
         api.state.store.execute_for_test(change).await;
 
-        let refused = cert_issuer::issuing(&api.state, id).await.unwrap_err();
+        let refused = cert_issuer::issuing(&api.state.store, id).await.unwrap_err();
 
         assert_eq!(refused.code(), expected, "{change}");
     }

@@ -4,13 +4,14 @@ use chancery_shared::id::{RowId, UserId};
 use time::OffsetDateTime;
 
 use super::{Group, TABLE};
+use crate::store::inventory_version::{InventoryVersion, inventory_version};
 use crate::store::row::{At, signed};
 use crate::store::{Store, StoreError, Write};
 use crate::timestamp::to_millis;
 
 statements! {
     /// All that a request must know of its token's user, in one statement.
-    TOKEN_HOLDER = "
+    TOKEN_HOLDER = concat!("
         SELECT username, enabled, must_change_password, token_version, user_group,
                CASE WHEN EXISTS (
                     SELECT 1
@@ -19,9 +20,10 @@ statements! {
                      WHERE membership.user_id = account.user_id
                        AND team.internal_group = 'ADMIN') THEN 1 ELSE 0 END AS in_administrators,
                CASE WHEN EXISTS (
-                    SELECT 1 FROM ended_token WHERE token_id = $2) THEN 1 ELSE 0 END AS ended
+                    SELECT 1 FROM ended_token WHERE token_id = $2) THEN 1 ELSE 0 END AS ended, ",
+        inventory_version!(), "
           FROM account
-         WHERE user_id = $1";
+         WHERE user_id = $1");
     PASSED = "
         UPDATE account
            SET failed_logins = 0, last_login_at = $2, last_login_address = $3
@@ -69,6 +71,8 @@ pub struct TokenHolder {
     pub is_administrator: bool,
     /// Whether this very token was ended by logout.
     pub token_ended: bool,
+    /// The state of the inventory at the same moment.
+    pub inventory_version: InventoryVersion,
 }
 
 #[derive(Debug, sqlx::FromRow)]
@@ -80,6 +84,7 @@ struct Row {
     user_group: String,
     in_administrators: i64,
     ended: i64,
+    inventory_version: Option<String>,
 }
 
 impl Store {
@@ -110,6 +115,7 @@ impl Store {
             enabled: row.enabled != 0,
             must_change_password: row.must_change_password != 0,
             token_ended: row.ended != 0,
+            inventory_version: InventoryVersion::read(row.inventory_version.as_deref())?,
         }))
     }
 }

@@ -77,7 +77,7 @@ async fn all(store: &Store, batch: &[Waiting]) -> Result<Vec<Inserted>, StoreErr
     }
     raise_heads(&mut write, batch).await?;
     fail_point::reach("api: inserted");
-    write.commit().await?;
+    write.commit_beside_inventory().await?;
     Ok(results)
 }
 

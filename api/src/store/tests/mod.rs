@@ -24,6 +24,7 @@ async fn every_statement_can_be_prepared_on_both_engines() {
         super::certificate::READ_STATEMENTS,
         super::ended_token::STATEMENTS,
         super::installation::STATEMENTS,
+        super::inventory_version::STATEMENTS,
         super::journal_head::STATEMENTS,
         super::key_store::STATEMENTS,
         super::lease::STATEMENTS,

@@ -1,0 +1,189 @@
+//! The inventory as it was when a request began. What one request has read serves the next ones
+//! until the inventory changes: a request for a certificate then reads nothing but its version,
+//! which comes along with the token's user.
+
+use std::collections::HashMap;
+use std::future::Future;
+use std::hash::Hash;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use axum::extract::FromRequestParts;
+use axum::http::request::Parts;
+use chancery_shared::id::{CertIssuerId, Id, TeamId, UserId};
+
+use super::cert_issuer;
+use crate::app::AppState;
+use crate::auth::Authenticated;
+use crate::error::ApiError;
+use crate::issuance::csr_issuance::Issuer;
+use crate::reference::{Find, Item};
+use crate::store::cert_issuer::CertIssuer;
+use crate::store::inventory_version::InventoryVersion;
+use crate::store::team::Team;
+use crate::store::{Store, StoreError};
+
+/// The latest view of this process. Clones share it.
+#[derive(Clone, Debug, Default)]
+pub struct LatestView(Arc<Mutex<Option<InventoryView>>>);
+
+impl LatestView {
+    /// The view of that version: the one that there is, or an empty one.
+    pub fn at(&self, version: InventoryVersion, store: &Store) -> InventoryView {
+        let mut latest = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*latest {
+            Some(view) if view.0.version == version => view.clone(),
+            _ => latest.insert(InventoryView::new(version, store.clone())).clone(),
+        }
+    }
+}
+
+/// One state of the inventory, or a later one: nothing in it is older than its version. Clones
+/// share what was read.
+#[derive(Clone, Debug)]
+pub struct InventoryView(Arc<Read>);
+
+#[derive(Debug)]
+struct Read {
+    version: InventoryVersion,
+    store: Store,
+    teams: Found<Team>,
+    cert_issuers: Found<CertIssuer>,
+    teams_of: Memo<UserId, Vec<Team>>,
+    authorised_teams: Memo<CertIssuerId, Vec<TeamId>>,
+    issuers: Memo<CertIssuerId, Issuer>,
+}
+
+impl InventoryView {
+    fn new(version: InventoryVersion, store: Store) -> Self {
+        Self(Arc::new(Read {
+            version,
+            store,
+            teams: Found::default(),
+            cert_issuers: Found::default(),
+            teams_of: Memo::default(),
+            authorised_teams: Memo::default(),
+            issuers: Memo::default(),
+        }))
+    }
+
+    /// The teams of a user, by name.
+    ///
+    /// # Errors
+    ///
+    /// Only if the database fails.
+    pub async fn teams_of(&self, user: UserId) -> Result<Arc<Vec<Team>>, StoreError> {
+        self.0.teams_of.get_or(user, || self.0.store.teams_of(user)).await
+    }
+
+    /// The teams that alone may use an issuer; none: every team may.
+    ///
+    /// # Errors
+    ///
+    /// Only if the database fails.
+    pub async fn authorised_teams(&self, id: CertIssuerId) -> Result<Arc<Vec<TeamId>>, StoreError> {
+        self.0.authorised_teams.get_or(id, || self.0.store.authorised_teams_of(id)).await
+    }
+
+    /// An issuer with all that issuing through it needs.
+    ///
+    /// # Errors
+    ///
+    /// As [`cert_issuer::issuing`].
+    pub async fn issuer(&self, id: CertIssuerId) -> Result<Arc<Issuer>, ApiError> {
+        self.0.issuers.get_or(id, || cert_issuer::issuing(&self.0.store, id)).await
+    }
+}
+
+/// The one that belongs to the token of the request.
+impl FromRequestParts<AppState> for InventoryView {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, ApiError> {
+        let caller = Authenticated::from_request_parts(parts, state).await?;
+        Ok(caller.inventory().clone())
+    }
+}
+
+macro_rules! finds {
+    ($($item:ty: $found:ident;)*) => {
+        $(impl Find<$item> for InventoryView {
+            async fn of_id(
+                &self,
+                id: Id<<$item as Item>::Kind>,
+            ) -> Result<Option<$item>, StoreError> {
+                self.0.$found.by_id.find(id, || Find::<$item>::of_id(&self.0.store, id)).await
+            }
+
+            async fn of_name(&self, name: &str) -> Result<Option<$item>, StoreError> {
+                let load = || Find::<$item>::of_name(&self.0.store, name);
+                self.0.$found.by_name.find(name.to_owned(), load).await
+            }
+        })*
+    };
+}
+
+finds! {
+    Team: teams;
+    CertIssuer: cert_issuers;
+}
+
+/// Items by what they can be named by.
+#[derive(Debug)]
+struct Found<T: Item> {
+    by_id: Memo<Id<T::Kind>, T>,
+    by_name: Memo<String, T>,
+}
+
+impl<T: Item> Default for Found<T> {
+    fn default() -> Self {
+        Self { by_id: Memo::default(), by_name: Memo::default() }
+    }
+}
+
+/// What was read, by what it was asked for. What was not found is not kept: anyone can ask for
+/// anything.
+#[derive(Debug)]
+struct Memo<K, V>(Mutex<HashMap<K, Arc<V>>>);
+
+impl<K, V> Default for Memo<K, V> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<K: Eq + Hash, V> Memo<K, V> {
+    fn get(&self, key: &K) -> Option<Arc<V>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned()
+    }
+
+    fn keep(&self, key: K, value: V) -> Arc<V> {
+        let value = Arc::new(value);
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(key, Arc::clone(&value));
+        value
+    }
+
+    async fn get_or<E, F>(&self, key: K, load: impl FnOnce() -> F) -> Result<Arc<V>, E>
+    where
+        F: Future<Output = Result<V, E>>,
+    {
+        match self.get(&key) {
+            Some(value) => Ok(value),
+            None => Ok(self.keep(key, load().await?)),
+        }
+    }
+
+    async fn find<E, F>(&self, key: K, load: impl FnOnce() -> F) -> Result<Option<V>, E>
+    where
+        V: Clone,
+        F: Future<Output = Result<Option<V>, E>>,
+    {
+        if let Some(value) = self.get(&key) {
+            return Ok(Some(V::clone(&value)));
+        }
+        let Some(value) = load().await? else { return Ok(None) };
+        Ok(Some(V::clone(&self.keep(key, value))))
+    }
+}
+
+#[cfg(test)]
+mod tests;
