@@ -99,14 +99,16 @@ impl Administrator {
 impl FromRequestParts<AppState> for Authenticated {
     type Rejection = ApiError;
 
-    /// Each request asks the store: a user or token that ended a moment ago has ended here too.
+    /// Each request asks the store whether anything has changed: a user or token that ended a moment ago has ended here too.
     async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, ApiError> {
         if let Some(known) = parts.extensions.get::<Self>() {
             return Ok(known.clone());
         }
         let token = bearer::of_request(&parts.headers)?;
         let claims = state.tokens.verify(token, state.clock.now())?;
-        let holder = state.store.token_holder(claims.sub, claims.jti).await?;
+        let version = state.store.inventory_version().await?;
+        let inventory = state.inventory.at(version, &state.store);
+        let holder = inventory.token_holder(claims.sub, claims.jti).await?;
         let holder = holder.ok_or(BearerError::Invalid)?;
         if !holder.enabled || holder.token_ended || holder.token_version != claims.ver {
             return Err(BearerError::Invalid.into());
@@ -116,7 +118,6 @@ impl FromRequestParts<AppState> for Authenticated {
             username: holder.username,
             is_administrator: holder.is_administrator,
         };
-        let inventory = state.inventory.at(holder.inventory_version, &state.store);
         let must_change_password = holder.must_change_password;
         let found = Self { actor, claims, must_change_password, inventory };
         parts.extensions.insert(found.clone());

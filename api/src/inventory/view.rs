@@ -1,6 +1,5 @@
 //! The inventory as it was when a request began. What one request has read serves the next ones
-//! until the inventory changes: a request for a certificate then reads nothing but its version,
-//! which comes along with the token's user.
+//! until the inventory changes: a request for a certificate then reads nothing but its version.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -9,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
-use chancery_shared::id::{CertIssuerId, Id, TeamId, UserId};
+use chancery_shared::id::{CertIssuerId, Id, RowId, TeamId, UserId};
 
 use super::cert_issuer;
 use crate::app::AppState;
@@ -17,6 +16,7 @@ use crate::auth::Authenticated;
 use crate::error::ApiError;
 use crate::issuance::csr_issuance::Issuer;
 use crate::reference::{Find, Item};
+use crate::store::account::TokenHolder;
 use crate::store::cert_issuer::CertIssuer;
 use crate::store::inventory_version::InventoryVersion;
 use crate::store::team::Team;
@@ -46,6 +46,7 @@ pub struct InventoryView(Arc<Read>);
 struct Read {
     version: InventoryVersion,
     store: Store,
+    token_holders: Memo<(UserId, RowId), TokenHolder>,
     teams: Found<Team>,
     cert_issuers: Found<CertIssuer>,
     teams_of: Memo<UserId, Vec<Team>>,
@@ -58,12 +59,27 @@ impl InventoryView {
         Self(Arc::new(Read {
             version,
             store,
+            token_holders: Memo::default(),
             teams: Found::default(),
             cert_issuers: Found::default(),
             teams_of: Memo::default(),
             authorised_teams: Memo::default(),
             issuers: Memo::default(),
         }))
+    }
+
+    /// The user of a token, and how the token stands.
+    ///
+    /// # Errors
+    ///
+    /// Only if the database fails.
+    pub async fn token_holder(
+        &self,
+        user: UserId,
+        token: RowId,
+    ) -> Result<Option<TokenHolder>, StoreError> {
+        let load = || self.0.store.token_holder(user, token);
+        self.0.token_holders.find((user, token), load).await
     }
 
     /// The teams of a user, by name.
@@ -140,6 +156,9 @@ impl<T: Item> Default for Found<T> {
     }
 }
 
+/// So much of a kind is kept. Tokens come and go while nothing else changes.
+const MOST: usize = 10_000;
+
 /// What was read, by what it was asked for. What was not found is not kept: anyone can ask for
 /// anything.
 #[derive(Debug)]
@@ -158,7 +177,11 @@ impl<K: Eq + Hash, V> Memo<K, V> {
 
     fn keep(&self, key: K, value: V) -> Arc<V> {
         let value = Arc::new(value);
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(key, Arc::clone(&value));
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() >= MOST {
+            kept.clear();
+        }
+        kept.insert(key, Arc::clone(&value));
         value
     }
 

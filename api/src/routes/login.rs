@@ -105,7 +105,7 @@ async fn end_token(state: &AppState, caller: &Authenticated) -> Result<Json<Done
     write.end_token(claims.jti, claims.expires_at()).await?;
     // A good moment: the table stays as small as the tokens that live.
     write.forget_expired_tokens(state.clock.now()).await?;
-    write.commit_beside_inventory().await?;
+    write.commit().await?;
     Ok(Json(Done {}))
 }
 

@@ -11,6 +11,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use super::StoreError;
 use super::certificate::{Writer, WriterHandle};
+use super::inventory_version::Readings;
 
 /// A handle to the database; clones share one pool.
 #[derive(Clone, Debug)]
@@ -19,6 +20,7 @@ pub struct Store {
     engine: Engine,
     writer: Writer,
     health: Arc<Health>,
+    readings: Arc<Readings>,
 }
 
 #[derive(Debug, Default)]
@@ -64,7 +66,13 @@ impl Store {
             _ => Engine::Postgres,
         };
         sqlx::migrate!("../migrations").run(&pool).await.map_err(StoreError::Migrate)?;
-        Ok(Self { pool, engine, writer: Writer::default(), health: Arc::default() })
+        Ok(Self {
+            pool,
+            engine,
+            writer: Writer::default(),
+            health: Arc::default(),
+            readings: Arc::default(),
+        })
     }
 
     /// Whether the database answers; where the last write failed, whether it takes one.
@@ -121,6 +129,10 @@ impl Store {
         let mut write = Write { connection, is_over: false, health, _turn: turn };
         write.say(begin).await?;
         Ok(write)
+    }
+
+    pub(super) fn readings(&self) -> &Readings {
+        &self.readings
     }
 
     /// The task that records certificates.

@@ -4,14 +4,13 @@ use chancery_shared::id::{RowId, UserId};
 use time::OffsetDateTime;
 
 use super::{Group, TABLE};
-use crate::store::inventory_version::{InventoryVersion, inventory_version};
 use crate::store::row::{At, signed};
 use crate::store::{Store, StoreError, Write};
 use crate::timestamp::to_millis;
 
 statements! {
     /// All that a request must know of its token's user, in one statement.
-    TOKEN_HOLDER = concat!("
+    TOKEN_HOLDER = "
         SELECT username, enabled, must_change_password, token_version, user_group,
                CASE WHEN EXISTS (
                     SELECT 1
@@ -20,10 +19,9 @@ statements! {
                      WHERE membership.user_id = account.user_id
                        AND team.internal_group = 'ADMIN') THEN 1 ELSE 0 END AS in_administrators,
                CASE WHEN EXISTS (
-                    SELECT 1 FROM ended_token WHERE token_id = $2) THEN 1 ELSE 0 END AS ended, ",
-        inventory_version!(), "
+                    SELECT 1 FROM ended_token WHERE token_id = $2) THEN 1 ELSE 0 END AS ended
           FROM account
-         WHERE user_id = $1");
+         WHERE user_id = $1";
     PASSED = "
         UPDATE account
            SET failed_logins = 0, last_login_at = $2, last_login_address = $3
@@ -71,8 +69,6 @@ pub struct TokenHolder {
     pub is_administrator: bool,
     /// Whether this very token was ended by logout.
     pub token_ended: bool,
-    /// The state of the inventory at the same moment.
-    pub inventory_version: InventoryVersion,
 }
 
 #[derive(Debug, sqlx::FromRow)]
@@ -84,7 +80,6 @@ struct Row {
     user_group: String,
     in_administrators: i64,
     ended: i64,
-    inventory_version: Option<String>,
 }
 
 impl Store {
@@ -115,7 +110,6 @@ impl Store {
             enabled: row.enabled != 0,
             must_change_password: row.must_change_password != 0,
             token_ended: row.ended != 0,
-            inventory_version: InventoryVersion::read(row.inventory_version.as_deref())?,
         }))
     }
 }

@@ -4,6 +4,7 @@ mod insert;
 mod journaled;
 mod page;
 mod read;
+mod rows;
 mod writer;
 
 use chancery_shared::id::{CertIssuerId, CertificateId, CsrId, LocalCaId, RowId, TeamId, UserId};
@@ -20,6 +21,7 @@ pub(super) use writer::{Handle as WriterHandle, Writer};
 pub(super) use {
     insert::STATEMENTS as INSERT_STATEMENTS, journaled::STATEMENTS as JOURNALED_STATEMENTS,
     page::STATEMENTS as PAGE_STATEMENTS, read::STATEMENTS as READ_STATEMENTS,
+    rows::statements as row_statements,
 };
 
 /// The columns of one certificate. What stands in the certificate itself is read from `der`; the

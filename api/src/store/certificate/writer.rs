@@ -51,34 +51,44 @@ async fn run(store: Store, mut waiting: mpsc::Receiver<Waiting>) {
     }
 }
 
-/// Records all of `batch` in one transaction. If that fails, each gets one of its own, so that
-/// nobody fails for another's sake.
+/// Records all of `batch` in one transaction. If that fails, or some are there already, each gets
+/// one of its own, so that nobody fails for another's sake.
 async fn record(store: &Store, batch: &mut Vec<Waiting>) {
-    let together = if batch.len() > 1 { all(store, batch).await.ok() } else { None };
-    if let Some(results) = together {
-        for (waiting, inserted) in batch.drain(..).zip(results) {
-            // A caller that has gone away finds its certificate by its serial number.
-            let _ = waiting.reply.send(Ok(inserted));
-        }
-        return;
-    }
+    let together = batch.len() > 1 && all(store, batch).await.unwrap_or(false);
     for waiting in batch.drain(..) {
-        let inserted = all(store, std::slice::from_ref(&waiting)).await;
-        let inserted = inserted.and_then(|list| list.first().copied().ok_or(StoreError::Closed));
+        let inserted = if together {
+            Ok(Inserted::New(waiting.new.certificate.id))
+        } else {
+            one(store, &waiting).await
+        };
+        // A caller that has gone away finds its certificate by its serial number.
         let _ = waiting.reply.send(inserted);
     }
 }
 
-async fn all(store: &Store, batch: &[Waiting]) -> Result<Vec<Inserted>, StoreError> {
+/// `false`, and nothing recorded, where one of them is there already.
+async fn all(store: &Store, batch: &[Waiting]) -> Result<bool, StoreError> {
     let mut write = store.begin().await?;
-    let mut results = Vec::with_capacity(batch.len());
-    for waiting in batch {
-        results.push(write.insert_certificate(&waiting.new).await?);
+    let new: Vec<_> = batch.iter().map(|waiting| &waiting.new).collect();
+    if write.insert_certificate_rows(&new).await? != new.len() {
+        return Ok(false);
     }
+    write.insert_beside(&new).await?;
+    commit(write, batch).await?;
+    Ok(true)
+}
+
+async fn one(store: &Store, waiting: &Waiting) -> Result<Inserted, StoreError> {
+    let mut write = store.begin().await?;
+    let inserted = write.insert_certificate(&waiting.new).await?;
+    commit(write, std::slice::from_ref(waiting)).await?;
+    Ok(inserted)
+}
+
+async fn commit(mut write: Write, batch: &[Waiting]) -> Result<(), StoreError> {
     raise_heads(&mut write, batch).await?;
     fail_point::reach("api: inserted");
-    write.commit_beside_inventory().await?;
-    Ok(results)
+    write.commit_beside_inventory().await
 }
 
 /// Last in the transaction: on PostgreSQL every process waits for this row.

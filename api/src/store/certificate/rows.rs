@@ -1,0 +1,222 @@
+//! Rows of what is recorded together, inserted by as few statements as there can be: each is a
+//! hand-over to the database and back.
+
+use std::fmt::Write as _;
+use std::sync::LazyLock;
+
+use chancery_shared::id::{CertificateId, CsrId, Id};
+use sqlx::Any;
+use sqlx::any::AnyArguments;
+use sqlx::query::Query;
+
+use super::{Certificate, HISTORY, HistoryEntry, NewCertificate, TABLE};
+use crate::store::row::signed;
+use crate::store::{StoreError, Write};
+use crate::timestamp::to_millis;
+
+/// Rows of one statement. Any number of rows is a sum of few of these, and so a connection keeps
+/// few statements prepared.
+const SIZES: [usize; 5] = [16, 8, 4, 2, 1];
+
+/// The same `INSERT` for each of [`SIZES`].
+type Inserts = LazyLock<[(usize, &'static str); SIZES.len()]>;
+
+type Bound<'q> = Query<'q, Any, AnyArguments>;
+
+/// A row that can be inserted with others.
+trait Row {
+    const TABLE: &'static str;
+
+    fn inserts() -> &'static [(usize, &'static str)];
+
+    /// Binds its values, in the order of the columns.
+    fn bind<'q>(&'q self, query: Bound<'q>) -> Bound<'q>;
+}
+
+fn inserts(table: &str, columns: &str, end: &str) -> [(usize, &'static str); SIZES.len()] {
+    let width = columns.split(',').count();
+    SIZES.map(|rows| {
+        let mut sql = format!("INSERT INTO {table} ({columns}) VALUES ");
+        for parameter in 1..=rows * width {
+            let before = match (parameter % width == 1, parameter) {
+                (true, 1) => "(",
+                (true, _) => "), (",
+                (false, _) => ", ",
+            };
+            let _ = write!(sql, "{before}${parameter}");
+        }
+        sql.push(')');
+        sql.push_str(end);
+        // As long as the process, as a constant lives.
+        (rows, &*sql.leak())
+    })
+}
+
+impl Row for &Certificate {
+    const TABLE: &'static str = TABLE;
+
+    fn inserts() -> &'static [(usize, &'static str)] {
+        const COLUMNS: &str = "
+            certificate_id, issuer_key, serial_number, der, thumbprint, common_name, subject_dn,
+            issuer_dn, not_before, not_after, is_ca, cert_issuer_id, local_ca_id,
+            issuer_certificate_id, csr_id, owner_user_id, owner_username, team_id, extra_details,
+            extra_emails, track_expiry, renewed, renewed_by_certificate_id, renews_certificate_id,
+            revoked, revoked_at, revocation_reason, has_key_data, imported_at, ms_template_name,
+            signer_id, journal_seq, journal_hash, created_at";
+        const ONCE: &str = " ON CONFLICT (issuer_key, serial_number) DO NOTHING";
+        static INSERTS: Inserts = LazyLock::new(|| inserts(TABLE, COLUMNS, ONCE));
+        &*INSERTS
+    }
+
+    fn bind<'q>(&'q self, query: Bound<'q>) -> Bound<'q> {
+        let emails = self.extra_emails.as_ref().map(|list| serde_json::json!(list).to_string());
+        let journal = self.journal.as_ref();
+        query
+            .bind(self.id.to_string())
+            .bind(&self.issuer_key)
+            .bind(&self.serial_number)
+            .bind(&self.der)
+            .bind(&self.thumbprint)
+            .bind(&self.common_name)
+            .bind(&self.subject_dn)
+            .bind(&self.issuer_dn)
+            .bind(to_millis(self.not_before))
+            .bind(to_millis(self.not_after))
+            .bind(i16::from(self.is_ca))
+            .bind(text(self.cert_issuer_id))
+            .bind(text(self.local_ca_id))
+            .bind(text(self.issuer_certificate_id))
+            .bind(text(self.csr_id))
+            .bind(self.owner_user_id.to_string())
+            .bind(&self.owner_username)
+            .bind(self.team_id.to_string())
+            .bind(self.extra_details.as_deref())
+            .bind(emails)
+            .bind(i16::from(self.track_expiry))
+            .bind(i16::from(self.renewed))
+            .bind(text(self.renewed_by_certificate_id))
+            .bind(text(self.renews_certificate_id))
+            .bind(i16::from(self.revoked))
+            .bind(self.revoked_at.map(to_millis))
+            .bind(self.revocation_reason.as_deref())
+            .bind(i16::from(self.has_key_data))
+            .bind(self.imported_at.map(to_millis))
+            .bind(self.ms_template_name.as_deref())
+            .bind(journal.map(|entry| entry.signer_id.to_string()))
+            .bind(journal.map(|entry| signed(entry.seq)))
+            .bind(journal.map(|entry| entry.hash.to_string()))
+            .bind(to_millis(self.created_at))
+    }
+}
+
+/// The request of a certificate.
+struct Csr<'a> {
+    id: CsrId,
+    der: &'a [u8],
+}
+
+impl Row for Csr<'_> {
+    const TABLE: &'static str = "csr";
+
+    fn inserts() -> &'static [(usize, &'static str)] {
+        static INSERTS: Inserts = LazyLock::new(|| inserts("csr", "csr_id, der", ""));
+        &*INSERTS
+    }
+
+    fn bind<'q>(&'q self, query: Bound<'q>) -> Bound<'q> {
+        query.bind(self.id.to_string()).bind(self.der)
+    }
+}
+
+/// An entry in the history of a certificate.
+pub(super) struct History<'a> {
+    pub(super) certificate_id: CertificateId,
+    pub(super) entry: &'a HistoryEntry,
+}
+
+impl Row for History<'_> {
+    const TABLE: &'static str = HISTORY;
+
+    fn inserts() -> &'static [(usize, &'static str)] {
+        const COLUMNS: &str = "history_id, certificate_id, happened_at, event, details";
+        static INSERTS: Inserts = LazyLock::new(|| inserts(HISTORY, COLUMNS, ""));
+        &*INSERTS
+    }
+
+    fn bind<'q>(&'q self, query: Bound<'q>) -> Bound<'q> {
+        query
+            .bind(self.entry.id.to_string())
+            .bind(self.certificate_id.to_string())
+            .bind(to_millis(self.entry.happened_at))
+            .bind(self.entry.event.to_string())
+            .bind(&self.entry.details)
+    }
+}
+
+/// All of them, for the test that prepares them on both engines.
+#[cfg(test)]
+pub(in crate::store) fn statements() -> Vec<(&'static str, &'static str)> {
+    let named = |(table, inserts): (&'static str, &'static [(usize, &'static str)])| {
+        inserts.iter().map(move |(_, sql)| (table, *sql))
+    };
+    [(TABLE, <&Certificate>::inserts()), ("csr", Csr::inserts()), (HISTORY, History::inserts())]
+        .into_iter()
+        .flat_map(named)
+        .collect()
+}
+
+impl Write {
+    /// Inserts the rows of those that are not there yet; says how many that were.
+    pub(super) async fn insert_certificate_rows(
+        &mut self,
+        new: &[&NewCertificate],
+    ) -> Result<usize, StoreError> {
+        let rows: Vec<_> = new.iter().map(|new| &new.certificate).collect();
+        self.insert_rows(&rows).await
+    }
+
+    /// Inserts what goes with certificates whose rows were inserted: their CSRs and histories.
+    pub(super) async fn insert_beside(
+        &mut self,
+        new: &[&NewCertificate],
+    ) -> Result<(), StoreError> {
+        let csrs: Vec<_> = new
+            .iter()
+            .filter_map(|new| {
+                let (id, der) = (new.certificate.csr_id?, new.csr.as_deref()?);
+                Some(Csr { id, der })
+            })
+            .collect();
+        self.insert_rows(&csrs).await?;
+        let histories: Vec<_> = new
+            .iter()
+            .flat_map(|new| {
+                let certificate_id = new.certificate.id;
+                new.history.iter().map(move |entry| History { certificate_id, entry })
+            })
+            .collect();
+        self.insert_rows(&histories).await.map(drop)
+    }
+
+    /// Inserts one entry of a history.
+    pub(super) async fn insert_history_row(&mut self, row: History<'_>) -> Result<(), StoreError> {
+        self.insert_rows(&[row]).await.map(drop)
+    }
+
+    async fn insert_rows<T: Row>(&mut self, rows: &[T]) -> Result<usize, StoreError> {
+        let (mut rest, mut inserted) = (rows, 0);
+        for (size, sql) in T::inserts() {
+            while let Some((some, others)) = rest.split_at_checked(*size) {
+                let query = some.iter().fold(sqlx::query(*sql), |query, row| row.bind(query));
+                let done = query.execute(self.connection()).await;
+                inserted += done.map_err(StoreError::of(T::TABLE))?.rows_affected();
+                rest = others;
+            }
+        }
+        Ok(usize::try_from(inserted).unwrap_or(usize::MAX))
+    }
+}
+
+fn text<Kind>(id: Option<Id<Kind>>) -> Option<String> {
+    id.map(|id| id.to_string())
+}
