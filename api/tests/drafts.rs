@@ -11,7 +11,7 @@ use aws_lc_rs::signature::{self, EcdsaKeyPair, Ed25519KeyPair, KeyPair as _, Rsa
 use chancery_api::certificate::CertificateFacts;
 use chancery_api::inventory::profile_definition::ProfileDefinition;
 use chancery_api::issuance::ca_certificate::{CaSubject, draft_own, draft_subordinate};
-use chancery_api::issuance::end_entity::{self, Subject};
+use chancery_api::issuance::end_entity::{Plan, Subject};
 use chancery_api::issuance::extensions::Pointers;
 use chancery_api::issuance::issuing_ca::IssuingCa;
 use chancery_api::issuance::name_constraints::NameConstraintsText;
@@ -154,7 +154,8 @@ fn leaf(key: &Key, kind: SubjectKeyKind, cas: &Cas, subject: &str, names: &[&str
     let names: Vec<_> = names.iter().map(|name| SubjectAltName::parse(name).unwrap()).collect();
     let subject = Subject { name: &name, alternative_names: &names, spki: &key.spki, key: kind };
     let profile = ProfileDefinition::first();
-    end_entity::draft(&profile, &cas.issuer, &subject, Fixed([3; 40]), NOW).unwrap()
+    let plan = Plan::new(&profile, &cas.issuer, &subject, NOW).unwrap();
+    plan.draft(&cas.issuer, &subject, Fixed([3; 40])).unwrap()
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! A certification request (RFC 2986), read strictly and kept as the bytes it came in.
 
 use der::asn1::{AnyRef, BitStringRef};
-use der::{Decode as _, Reader as _, SliceReader, Tag, TagNumber, Tagged as _};
+use der::{Decode as _, ErrorKind, Reader as _, SliceReader, Tag, TagNumber, Tagged as _};
 
 use crate::signature::{self, SignatureError};
 
@@ -30,19 +30,28 @@ pub struct Csr<'a> {
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CsrError {
     /// Not the DER of a CertificationRequest.
-    #[error("it is not the DER of a certification request ({0})")]
+    #[error(
+        "it is not the DER of a certification request ({0}); only PKCS #10 (RFC 2986), encoded as \
+         DER, passes"
+    )]
     NotDer(der::Error),
+    /// It ends before it is over.
+    #[error("it is incomplete ({0}); send it again, whole")]
+    Incomplete(der::Error),
     /// Bytes follow the request.
-    #[error("bytes follow the request")]
+    #[error("bytes follow the request; it passes without them")]
     TrailingBytes,
     /// A version other than v1 (0).
-    #[error("its version is not 0")]
+    #[error("its version is not 0; only version 0, which is called v1, passes (RFC 2986)")]
     Version,
 }
 
 impl From<der::Error> for CsrError {
     fn from(error: der::Error) -> Self {
-        Self::NotDer(error)
+        match error.kind() {
+            ErrorKind::Incomplete { .. } => Self::Incomplete(error),
+            _ => Self::NotDer(error),
+        }
     }
 }
 
@@ -72,7 +81,10 @@ impl<'a> Csr<'a> {
         let content = AnyRef::from_der(info)?;
         content.tag().assert_eq(Tag::Sequence)?;
         let mut reader = SliceReader::new(content.value())?;
-        if u8::decode(&mut reader)? != 0 {
+        // Compared as bytes: a version that is negative or large is one too.
+        let version = reader.tlv_bytes()?;
+        if version != [0x02, 0x01, 0x00] {
+            AnyRef::from_der(version)?.tag().assert_eq(Tag::Integer)?;
             return Err(CsrError::Version);
         }
         let subject = reader.tlv_bytes()?;

@@ -9,5 +9,6 @@ pub mod frame;
 pub mod id;
 pub mod signature;
 pub mod text;
+pub mod weak_key;
 pub mod wiped;
 pub mod wire;

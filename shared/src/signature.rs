@@ -11,16 +11,23 @@ use crate::wire::algorithm::SignatureAlgorithm;
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SignatureError {
     /// The SubjectPublicKeyInfo is no DER.
-    #[error("the public key is not well-formed")]
+    #[error("the public key is not well-formed; a SubjectPublicKeyInfo in DER is")]
     BadPublicKey,
     /// The algorithm is MD5, SHA-1, or one that is not known here.
-    #[error("the signature algorithm is not supported")]
+    #[error(
+        "the signature algorithm is not supported; RSA (PKCS #1 v1.5, or PSS with one hash \
+         throughout), ECDSA with SHA-256, SHA-384 or SHA-512, and Ed25519 are"
+    )]
     UnknownAlgorithm,
     /// The algorithm is not one that keys of this kind make.
-    #[error("the signature algorithm does not fit the key")]
+    #[error(
+        "the signature algorithm does not fit the key; sign with the algorithm of the key's kind"
+    )]
     AlgorithmMismatch,
     /// The signature is not one over these bytes by this key.
-    #[error("the signature does not verify")]
+    #[error(
+        "the signature does not verify; sign it, as it is, with the private key of its public key"
+    )]
     Wrong,
 }
 

@@ -1,12 +1,14 @@
 //! From text to settings that are sound: every value read, its range checked.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
 use tracing_subscriber::filter::Targets;
 
 use super::file::Value;
+use crate::issuance::bad_keys::BadKeys;
+
 use super::{Config, ConfigError, ConfigFile, KEYS, Origin, Problem};
 
 impl Config {
@@ -37,6 +39,7 @@ impl Config {
             password_min_length: check.number("password.min.length", 8, 128),
             max_body: check.number("request.max.bytes", 65_536, 16_777_216),
             body_timeout: Duration::from_secs(check.number("request.body.timeout.seconds", 1, 600)),
+            bad_keys: check.bad_keys(&defaults.home),
             log_level: check.log_level(),
             home: defaults.home,
         };
@@ -125,6 +128,24 @@ impl Check {
             self.problems.push(Problem { origin, message: message.to_owned() });
         }
         Some(url.clone()).filter(|url| !url.is_empty())
+    }
+
+    /// The shipped ones and those of the operator's file.
+    fn bad_keys(&mut self, home: &Path) -> BadKeys {
+        let value = self.text("csr.bad-keys.file");
+        let mut keys = BadKeys::shipped();
+        if value.text.is_empty() {
+            return keys;
+        }
+        let message = match std::fs::read_to_string(home.join(&value.text)) {
+            Ok(list) => keys.extend(&list).err().map(|line| line.to_string()),
+            Err(error) => Some(format!("it can't be read ({error})")),
+        };
+        if let Some(message) = message {
+            let message = format!("csr.bad-keys.file is \"{}\": {message}", value.text);
+            self.problems.push(Problem { origin: value.origin, message });
+        }
+        keys
     }
 
     fn log_level(&mut self) -> String {

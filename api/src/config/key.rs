@@ -29,5 +29,6 @@ pub const KEYS: &[Key] = &[
     Key { name: "password.min.length", default: "12" },
     Key { name: "request.max.bytes", default: "1048576" },
     Key { name: "request.body.timeout.seconds", default: "30" },
+    Key { name: "csr.bad-keys.file", default: "" },
     Key { name: "log.level", default: "info" },
 ];

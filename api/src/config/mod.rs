@@ -9,6 +9,8 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::issuance::bad_keys::BadKeys;
+
 pub use error::{ConfigError, Origin, Problem};
 pub use file::ConfigFile;
 pub use key::{KEYS, Key};
@@ -44,6 +46,8 @@ pub struct Config {
     pub max_body: usize,
     /// `request.body.timeout.seconds`: how long a body may take to arrive.
     pub body_timeout: Duration,
+    /// `csr.bad-keys.file`: keys that are not certified, the shipped ones among them.
+    pub bad_keys: BadKeys,
     /// `log.level`, a filter such as `info` or `info,chancery_api=debug`.
     pub log_level: String,
 }
@@ -63,6 +67,7 @@ impl Config {
             password_min_length: 12,
             max_body: 1024 * 1024,
             body_timeout: Duration::from_secs(30),
+            bad_keys: BadKeys::shipped(),
             log_level: "info".to_owned(),
             home,
         }

@@ -59,6 +59,7 @@ fn each_key_can_be_set_in_the_file_or_by_the_environment_which_wins() {
         password_min_length: 20,
         max_body: 65_536,
         body_timeout: Duration::from_secs(3),
+        bad_keys: BadKeys::shipped(),
         log_level: "info,chancery_api=debug".to_owned(),
     };
 
@@ -98,6 +99,26 @@ fn everything_wrong_is_told_at_once_with_its_line() {
         environment variable CHANCERY_TOKEN_LIFETIME_MINUTES: token.lifetime.minutes is \
         \"forever\"; expected is a number from 1 to 43200";
     assert_eq!(error, expected);
+}
+
+#[test]
+fn the_operators_list_of_bad_keys_is_read_and_what_is_wrong_with_it_told() {
+    let home = tempfile::TempDir::new().unwrap();
+    let hash = "5cd252fb0ce8932436faf8ccd1040981b89ee4ad6b9fe9e2a2b7e71aacb27cd3";
+    std::fs::write(home.path().join("good.txt"), format!("# one\n{hash}\n")).unwrap();
+    std::fs::write(home.path().join("bad.txt"), "no hash\n").unwrap();
+    let check = |name: &str| {
+        let text = format!("csr.bad-keys.file={name}\n");
+        let file = ConfigFile::of(Path::new("a.properties"), text.as_bytes(), |_| None);
+        Config::check(file, home.path().into()).map_err(|error| error.to_string())
+    };
+
+    assert!(check("good.txt").is_ok());
+    let bad = check("bad.txt").unwrap_err();
+    assert!(
+        bad.starts_with("a.properties, line 1: csr.bad-keys.file is \"bad.txt\": line 1 is no")
+    );
+    assert!(check("none.txt").unwrap_err().contains("\"none.txt\": it can't be read"));
 }
 
 #[test]

@@ -53,14 +53,17 @@ fn csr(problem: &CsrRequestError) -> Code {
         | CsrRequestError::Subject(_)
         | CsrRequestError::Possession(_)
         | CsrRequestError::Extensions(_)
-        | CsrRequestError::Key(SubjectKeyError::Malformed | SubjectKeyError::Point) => Code::BadCsr,
+        | CsrRequestError::Key(
+            SubjectKeyError::Malformed | SubjectKeyError::Point | SubjectKeyError::RsaEven,
+        ) => Code::BadCsr,
         CsrRequestError::WeakSignature(_)
         | CsrRequestError::Key(
             SubjectKeyError::Algorithm(_)
             | SubjectKeyError::Curve(_)
             | SubjectKeyError::RsaSize(_)
             | SubjectKeyError::RsaExponent
-            | SubjectKeyError::Weak,
+            | SubjectKeyError::Known
+            | SubjectKeyError::Weak(_),
         ) => Code::PolicyViolation,
     }
 }

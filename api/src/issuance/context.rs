@@ -63,6 +63,9 @@ pub struct IssuanceContext {
     /// Whether reminders are sent.
     #[serde(default = "yes")]
     pub track_expiry: bool,
+    /// Where the certificate is not what was asked for: a clause each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub departures: Vec<String>,
 }
 
 /// Why there is no context.
@@ -113,7 +116,11 @@ impl IssuanceContext {
                     "User {user} created the certificate; CSR Generator {generator} made the key"
                 )
             }
-            (None, Some(_)) => format!("User {user} created the certificate; a CSR was provided"),
+            (None, Some(_)) => {
+                let clauses = self.departures.iter().map(|clause| format!("; {clause}"));
+                let told: String = clauses.collect();
+                format!("User {user} created the certificate; a CSR was provided{told}")
+            }
             (None, None) => format!("User {user} created the certificate for a key in the token"),
         }
     }
@@ -160,6 +167,7 @@ pub(crate) mod tests {
             extra_info: Some("rack 12".into()),
             extra_emails: vec!["ops@example.test".into()],
             track_expiry: true,
+            departures: vec!["keyUsage of the CSR was not taken".into()],
         }
     }
 
@@ -192,6 +200,7 @@ pub(crate) mod tests {
             "extraInfo": "rack 12",
             "extraEmails": ["ops@example.test"],
             "trackExpiry": true,
+            "departures": ["keyUsage of the CSR was not taken"],
         });
         assert_eq!(wire, expected);
     }

@@ -5,6 +5,7 @@ use chancery_shared::id::{
 };
 use time::OffsetDateTime;
 
+use super::bad_keys::BadKeys;
 use super::issuing_ca::IssuingCa;
 use crate::inventory::profile_definition::ProfileDefinition;
 
@@ -17,6 +18,8 @@ pub struct CsrIssuance<'a> {
     pub issuer: &'a Issuer,
     /// What was sent.
     pub request: CsrRequestBody<'a>,
+    /// Keys that are not certified.
+    pub bad_keys: &'a BadKeys,
     /// Chosen for the new rows.
     pub ids: NewIds,
     /// When.

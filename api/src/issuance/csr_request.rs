@@ -5,8 +5,9 @@ use chancery_shared::signature::SignatureError;
 use der::Decode as _;
 use spki::AlgorithmIdentifierRef;
 
-use super::requested_extensions::{RequestedExtensions, RequestedExtensionsError};
+use super::requested_extensions::{AskedExtension, RequestedExtensions, RequestedExtensionsError};
 use super::subject_key::{SubjectKeyError, SubjectKeyKind};
+use crate::name::string_types::{self, Corrected};
 use crate::name::subject_rules::{self, NameProblem};
 use crate::name::{DistinguishedName, SubjectAltName};
 
@@ -16,6 +17,7 @@ use crate::name::{DistinguishedName, SubjectAltName};
 pub struct ParsedCsr {
     der: Vec<u8>,
     subject: DistinguishedName,
+    corrected: Vec<Corrected>,
     spki: Vec<u8>,
     key: SubjectKeyKind,
     extensions: RequestedExtensions,
@@ -67,13 +69,14 @@ impl ParsedCsr {
             return Err(CsrRequestError::WeakSignature(hash));
         }
         csr.verify_possession().map_err(CsrRequestError::Possession)?;
-        let subject = DistinguishedName::from_der(csr.subject)
+        let (subject, corrected) = DistinguishedName::from_der(csr.subject)
+            .and_then(|subject| string_types::correct(&subject))
             .map_err(|error| CsrRequestError::Subject(NameProblem::NotDer(error)))?;
         subject_rules::check(&subject).map_err(CsrRequestError::Subject)?;
         let extensions =
             RequestedExtensions::read(csr.attributes).map_err(CsrRequestError::Extensions)?;
         let spki = csr.spki.to_vec();
-        Ok(Self { der, subject, spki, key, extensions })
+        Ok(Self { der, subject, corrected, spki, key, extensions })
     }
 
     /// The request itself.
@@ -81,9 +84,14 @@ impl ParsedCsr {
         &self.der
     }
 
-    /// Its subject; may be empty.
+    /// Its subject; may be empty. Byte for byte but for [`Self::corrected`].
     pub fn subject(&self) -> &DistinguishedName {
         &self.subject
+    }
+
+    /// The values of the subject whose string type was put right.
+    pub fn corrected(&self) -> &[Corrected] {
+        &self.corrected
     }
 
     /// DER of the SubjectPublicKeyInfo whose private key the requester holds.
@@ -99,6 +107,11 @@ impl ParsedCsr {
     /// The subject alternative names that it asks for, in order.
     pub fn subject_alt_names(&self) -> &[SubjectAltName] {
         &self.extensions.subject_alt_names
+    }
+
+    /// The other extensions that it asks for, in order.
+    pub fn asked_extensions(&self) -> &[AskedExtension] {
+        &self.extensions.others
     }
 }
 

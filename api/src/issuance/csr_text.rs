@@ -25,7 +25,7 @@ pub enum CsrTextError {
     #[error("the csr is neither text in UTF-8 or UTF-16 nor DER")]
     NotText,
     /// PEM of something else, and no request.
-    #[error("the csr is a {label}, not a CERTIFICATE REQUEST")]
+    #[error("the csr is a {label}, not a CERTIFICATE REQUEST; paste what begins with that line")]
     OtherLabel {
         /// The words behind BEGIN.
         label: String,
@@ -47,6 +47,9 @@ pub enum CsrTextError {
         /// Of the END line.
         end: String,
     },
+    /// The form of browsers' `keygen` (SPKAC).
+    #[error("the csr is a SPKAC of a browser, not a PKCS #10 request; make one with another tool")]
+    Spkac,
     /// Two requests.
     #[error("the csr holds more than one request; send one at a time")]
     MoreThanOne,
@@ -54,7 +57,10 @@ pub enum CsrTextError {
     #[error("the csr has header lines such as Comment: inside the armour; remove them")]
     Headers,
     /// A character that base64 does not have.
-    #[error("line {line} of the csr holds {character:?}, which is not base64")]
+    #[error(
+        "line {line} of the csr holds {character:?}, which is not base64; paste the request \
+         as its tool wrote it"
+    )]
     NotBase64 {
         /// From 1, in the text as sent.
         line: usize,
@@ -93,7 +99,18 @@ fn text_to_der(text: &str) -> Result<Vec<u8>, CsrTextError> {
     }
     match armour::find(text)? {
         Some(body) => base64(&body),
-        None => base64(&armour::Body { text, first_line: 1 }),
+        None if text.trim_start().starts_with("SPKAC=") => Err(CsrTextError::Spkac),
+        None => base64(&armour::Body { text, first_line: 1 }).and_then(opened),
+    }
+}
+
+/// What base64 without armour stood for: DER or, where a file was encoded whole, its text.
+fn opened(bytes: Vec<u8>) -> Result<Vec<u8>, CsrTextError> {
+    let text = encoding::to_text(&bytes).filter(|_| !looks_like_der(&bytes));
+    match text.as_deref().map(armour::find) {
+        Some(Ok(Some(body))) => base64(&body),
+        Some(Err(problem)) => Err(problem),
+        Some(Ok(None)) | None => Ok(bytes),
     }
 }
 

@@ -3,6 +3,7 @@
 use chancery_shared::bytes::SerialNonce;
 use der::asn1::ObjectIdentifier;
 use time::{Duration, OffsetDateTime};
+use x509_cert::ext::Extension;
 
 use super::extensions::Extensions;
 use super::issuing_ca::IssuingCa;
@@ -25,24 +26,73 @@ pub struct Subject<'a> {
     pub key: SubjectKeyKind,
 }
 
-/// Drafts the certificate. Its end is cut to the CA's own.
-///
-/// # Errors
-///
-/// The CA has expired, no usage fits the key, or the certificate would be too large.
-pub fn draft(
+/// What a certificate will be, whatever its serial number.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    validity: Period,
+    is_cut: bool,
+    extensions: Vec<Extension>,
+}
+
+impl Plan {
+    /// Profile × subject × CA. The certificate's end is cut to the CA's own.
+    ///
+    /// # Errors
+    ///
+    /// The CA has expired, or no usage fits the key.
+    pub fn new(
+        profile: &ProfileDefinition,
+        ca: &IssuingCa,
+        subject: &Subject<'_>,
+        now: OffsetDateTime,
+    ) -> Result<Self, DraftError> {
+        let backdate = Duration::minutes(profile.backdate_minutes.into());
+        let lifetime = Duration::minutes(profile.lifetime_in_minutes.into());
+        let validity = Period::new(now, backdate, lifetime, Some(ca.validity))?;
+        let is_cut = validity.not_after < Period::new(now, backdate, lifetime, None)?.not_after;
+        let extensions = extensions(profile, ca, subject)?.into_vec();
+        Ok(Self { validity, is_cut, extensions })
+    }
+
+    /// Drafts the certificate.
+    ///
+    /// # Errors
+    ///
+    /// It would be too large.
+    pub fn draft(
+        &self,
+        ca: &IssuingCa,
+        subject: &Subject<'_>,
+        nonce: SerialNonce,
+    ) -> Result<Draft, DraftError> {
+        let fields = Fields {
+            signature_algorithm: ca.signature_algorithm,
+            issuer: &ca.subject,
+            validity: self.validity,
+            subject: subject.name.der(),
+            spki: subject.spki,
+            extensions: self.extensions.clone(),
+        };
+        tbs::lay_out(&fields, nonce)
+    }
+
+    /// Whether it ends with its CA, before the profile's lifetime is over.
+    pub(crate) fn is_cut(&self) -> bool {
+        self.is_cut
+    }
+
+    /// DER of the value of the extension of this type.
+    pub(crate) fn extension(&self, id: ObjectIdentifier) -> Option<&[u8]> {
+        let found = self.extensions.iter().find(|extension| extension.extn_id == id);
+        found.map(|extension| extension.extn_value.as_bytes())
+    }
+}
+
+fn extensions(
     profile: &ProfileDefinition,
     ca: &IssuingCa,
     subject: &Subject<'_>,
-    nonce: SerialNonce,
-    now: OffsetDateTime,
-) -> Result<Draft, DraftError> {
-    let validity = Period::new(
-        now,
-        Duration::minutes(profile.backdate_minutes.into()),
-        Duration::minutes(profile.lifetime_in_minutes.into()),
-        Some(ca.validity),
-    )?;
+) -> Result<Extensions, DraftError> {
     let usages: Vec<KeyUsage> =
         profile.key_usages.iter().copied().filter(|usage| fits(*usage, subject.key)).collect();
     if usages.is_empty() {
@@ -63,15 +113,7 @@ pub fn draft(
         let oid = ObjectIdentifier::new(&custom.oid).map_err(der::Error::from)?;
         extensions.add(oid, custom.critical, custom.value.as_slice())?;
     }
-    let fields = Fields {
-        signature_algorithm: ca.signature_algorithm,
-        issuer: &ca.subject,
-        validity,
-        subject: subject.name.der(),
-        spki: subject.spki,
-        extensions: extensions.into_vec(),
-    };
-    tbs::lay_out(&fields, nonce)
+    Ok(extensions)
 }
 
 /// Whether keys of this kind can be used so (RFC 3279, section 2.3; RFC 8410, section 5).

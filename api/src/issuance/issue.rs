@@ -8,13 +8,15 @@ use chancery_shared::id::CertificateId;
 
 use super::context::IssuanceContext;
 use super::csr_issuance::{CsrIssuance, CsrRequestBody, Issued};
-use super::csr_request::ParsedCsr;
+use super::csr_request::{CsrRequestError, ParsedCsr};
 use super::csr_text;
-use super::end_entity::{self, Subject};
+use super::departures::{Names, departures};
+use super::end_entity::{Plan, Subject};
 use super::extra;
 use super::issue_error::IssueError;
 use super::new_record::{MadeBy, Records, new_record};
-use super::signing::{SignedTbs, Signing, SigningRequest};
+use super::signing::{SignedTbs, Signing, SigningError, SigningRequest};
+use super::subject_key::SubjectKeyError;
 use crate::echo::cut;
 use crate::name::{DistinguishedName, NameProblem, SubjectAltName};
 use crate::packaging::pem;
@@ -40,12 +42,14 @@ pub async fn issue<S: Signing, R: Records>(
 ) -> Result<Issued, IssueError> {
     // 3. What: the CSR, its proof of possession, its key, the names.
     let request = understand(&issuance)?;
-    let context = context(&issuance);
+    let plan = plan(&issuance, &request)?;
+    let told = departures(&request.csr, &issuance.issuer.profile, &request.names, &plan);
+    let context = context(&issuance, told);
     fail_point::reach("api: understood");
 
     // 4. Draft: profile × request → TBSCertificate, once the connection's nonce is known. 5. Ask.
     // 6. Sign: in the signer, which checks all of this again and journals it first.
-    let signed = ask(&issuance, &request, &context, signing).await?;
+    let signed = ask(&issuance, &request, &plan, &context, signing).await?;
 
     fail_point::reach("api: signed");
 
@@ -65,7 +69,7 @@ pub async fn issue<S: Signing, R: Records>(
 struct Understood {
     csr: ParsedCsr,
     subject: DistinguishedName,
-    names: Vec<SubjectAltName>,
+    names: Names,
 }
 
 fn understand(issuance: &CsrIssuance<'_>) -> Result<Understood, IssueError> {
@@ -74,6 +78,9 @@ fn understand(issuance: &CsrIssuance<'_>) -> Result<Understood, IssueError> {
     extra::check(extra_info, extra_emails).map_err(IssueError::Extra)?;
     let der = csr_text::to_der(csr).map_err(IssueError::CsrText)?;
     let csr = ParsedCsr::read(der).map_err(IssueError::Csr)?;
+    if issuance.bad_keys.contains(csr.spki()) {
+        return Err(IssueError::Csr(CsrRequestError::Key(SubjectKeyError::Known)));
+    }
     let from_body = subject_alt_names
         .iter()
         .map(|text| {
@@ -91,14 +98,31 @@ fn understand(issuance: &CsrIssuance<'_>) -> Result<Understood, IssueError> {
     };
     let profile = &issuance.issuer.profile;
     profile.check_key(csr.key()).map_err(IssueError::Profile)?;
-    let names = profile
+    let all = profile
         .names(&subject, csr.subject_alt_names(), &from_body)
         .map_err(IssueError::Profile)?;
-    Ok(Understood { csr, subject, names })
+    Ok(Understood { csr, subject, names: Names { all, from_body } })
 }
 
-fn context(issuance: &CsrIssuance<'_>) -> IssuanceContext {
-    let CsrIssuance { requester, issuer, request, ids, now } = issuance;
+impl Understood {
+    fn subject(&self) -> Subject<'_> {
+        Subject {
+            name: &self.subject,
+            alternative_names: &self.names.all,
+            spki: self.csr.spki(),
+            key: self.csr.key(),
+        }
+    }
+}
+
+fn plan(issuance: &CsrIssuance<'_>, request: &Understood) -> Result<Plan, IssueError> {
+    let issuer = issuance.issuer;
+    Plan::new(&issuer.profile, &issuer.ca, &request.subject(), issuance.now)
+        .map_err(|problem| IssueError::Signing(SigningError::Draft(problem)))
+}
+
+fn context(issuance: &CsrIssuance<'_>, departures: Vec<String>) -> IssuanceContext {
+    let CsrIssuance { requester, issuer, request, bad_keys: _, ids, now } = issuance;
     IssuanceContext {
         request_id: requester.request_id.to_owned(),
         requested_at: *now,
@@ -119,26 +143,22 @@ fn context(issuance: &CsrIssuance<'_>) -> IssuanceContext {
         extra_info: request.extra_info.map(str::to_owned),
         extra_emails: request.extra_emails.to_vec(),
         track_expiry: true,
+        departures,
     }
 }
 
 async fn ask<S: Signing>(
     issuance: &CsrIssuance<'_>,
     request: &Understood,
+    plan: &Plan,
     context: &IssuanceContext,
     signing: &S,
 ) -> Result<SignedTbs, IssueError> {
     let issuer = issuance.issuer;
-    let subject = Subject {
-        name: &request.subject,
-        alternative_names: &request.names,
-        spki: request.csr.spki(),
-        key: request.csr.key(),
-    };
-    let now = issuance.now;
+    let subject = request.subject();
     let request = SigningRequest {
         key_id: issuer.key_id,
-        draft: |nonce| end_entity::draft(&issuer.profile, &issuer.ca, &subject, nonce, now),
+        draft: |nonce| plan.draft(&issuer.ca, &subject, nonce),
         csr: request.csr.der(),
         context: context.to_wire().map_err(IssueError::Context)?,
     };

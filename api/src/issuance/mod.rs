@@ -1,10 +1,12 @@
 //! From a request to a certificate and its record.
 
+pub mod bad_keys;
 pub mod ca_certificate;
 pub mod context;
 pub mod csr_issuance;
 pub mod csr_request;
 pub mod csr_text;
+pub mod departures;
 pub mod end_entity;
 pub mod extensions;
 pub mod extra;

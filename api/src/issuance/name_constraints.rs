@@ -52,7 +52,7 @@ enum Subtree {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NameConstraintProblem {
     /// A form that people write and that means something else; the right one is named.
-    #[error("nameConstraints: {:?} is not written right; write {:?}", cut(text), cut(corrected))]
+    #[error("{:?} is not written right; write {:?}", cut(text), cut(corrected))]
     Corrected {
         /// As written.
         text: String,
@@ -61,7 +61,7 @@ pub enum NameConstraintProblem {
     },
     /// Anything else.
     #[error(
-        "nameConstraints: {:?} is no constraint; write DNS:example.org, IP:192.0.2.0/24, \
+        "{:?} is no constraint; write DNS:example.org, IP:192.0.2.0/24, \
          EMAIL:host.example.org, EMAIL:.example.org or EMAIL:user@example.org",
         cut(.0)
     )]

@@ -14,13 +14,39 @@ use crate::name::subject_alt_name::SubjectAltNameProblem;
 pub struct RequestedExtensions {
     /// The names of its subjectAltName, in order.
     pub subject_alt_names: Vec<SubjectAltName>,
+    /// All the others, in order. None of them is followed.
+    pub others: Vec<AskedExtension>,
+}
+
+/// An extension that a request asks for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AskedExtension {
+    /// Its type.
+    pub id: ObjectIdentifier,
+    /// DER of its value.
+    pub value: Vec<u8>,
+}
+
+impl AskedExtension {
+    /// Whether it is for the profile to decide.
+    pub fn is_decided(&self) -> bool {
+        decided_by_profile(self.id).is_some()
+    }
+
+    /// Its name in the standards, where a profile decides on it; else its object identifier.
+    pub fn name(&self) -> String {
+        decided_by_profile(self.id).map_or_else(|| self.id.to_string(), str::to_owned)
+    }
 }
 
 /// Why a request's attributes can't be followed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RequestedExtensionsError {
     /// Not DER.
-    #[error("the attributes of the request are not well-formed DER ({0})")]
+    #[error(
+        "the attributes of the request are not well-formed DER ({0}); make the request anew with \
+         a tool that writes DER"
+    )]
     NotDer(der::Error),
     /// An extensionRequest attribute with no value or several (it is SINGLE VALUE TRUE).
     #[error("an extensionRequest attribute must hold exactly one list of extensions")]
@@ -65,26 +91,26 @@ const EXTENSION_REQUESTS: [ObjectIdentifier; 2] = [
 const SUBJECT_ALT_NAME: ObjectIdentifier = ObjectIdentifier::new_unwrap("2.5.29.17");
 
 /// Extensions that the profile and the CA decide, whatever the request says of them.
-const DECIDED_BY_PROFILE: [&str; 19] = [
-    "2.5.29.14",             // subjectKeyIdentifier
-    "2.5.29.15",             // keyUsage
-    "2.5.29.18",             // issuerAltName
-    "2.5.29.19",             // basicConstraints
-    "2.5.29.30",             // nameConstraints
-    "2.5.29.31",             // cRLDistributionPoints
-    "2.5.29.32",             // certificatePolicies
-    "2.5.29.33",             // policyMappings
-    "2.5.29.35",             // authorityKeyIdentifier
-    "2.5.29.36",             // policyConstraints
-    "2.5.29.37",             // extKeyUsage
-    "2.5.29.46",             // freshestCRL
-    "2.5.29.54",             // inhibitAnyPolicy
-    "1.3.6.1.5.5.7.1.1",     // authorityInfoAccess
-    "1.3.6.1.5.5.7.1.24",    // tlsfeature
-    "1.3.6.1.5.5.7.48.1.5",  // ocsp-nocheck
-    "1.3.6.1.4.1.311.20.2",  // Microsoft's template name
-    "1.3.6.1.4.1.311.21.7",  // Microsoft's template information
-    "1.3.6.1.4.1.311.21.10", // Microsoft's application policies
+const DECIDED_BY_PROFILE: [(&str, &str); 19] = [
+    ("2.5.29.14", "subjectKeyIdentifier"),
+    ("2.5.29.15", "keyUsage"),
+    ("2.5.29.18", "issuerAltName"),
+    ("2.5.29.19", "basicConstraints"),
+    ("2.5.29.30", "nameConstraints"),
+    ("2.5.29.31", "cRLDistributionPoints"),
+    ("2.5.29.32", "certificatePolicies"),
+    ("2.5.29.33", "policyMappings"),
+    ("2.5.29.35", "authorityKeyIdentifier"),
+    ("2.5.29.36", "policyConstraints"),
+    ("2.5.29.37", "extKeyUsage"),
+    ("2.5.29.46", "freshestCRL"),
+    ("2.5.29.54", "inhibitAnyPolicy"),
+    ("1.3.6.1.5.5.7.1.1", "authorityInfoAccess"),
+    ("1.3.6.1.5.5.7.1.24", "tlsfeature"),
+    ("1.3.6.1.5.5.7.48.1.5", "ocsp-nocheck"),
+    ("1.3.6.1.4.1.311.20.2", "Microsoft's template name"),
+    ("1.3.6.1.4.1.311.21.7", "Microsoft's template information"),
+    ("1.3.6.1.4.1.311.21.10", "Microsoft's application policies"),
 ];
 
 impl RequestedExtensions {
@@ -139,11 +165,19 @@ impl RequestedExtensions {
         reader.finish()?;
         if id == SUBJECT_ALT_NAME {
             self.subject_alt_names = names(value)?;
-        } else if critical && !DECIDED_BY_PROFILE.contains(&id.to_string().as_str()) {
+            return Ok(id);
+        }
+        if critical && decided_by_profile(id).is_none() {
             return Err(RequestedExtensionsError::UnknownCritical(id));
         }
+        self.others.push(AskedExtension { id, value: value.to_vec() });
         Ok(id)
     }
+}
+
+fn decided_by_profile(id: ObjectIdentifier) -> Option<&'static str> {
+    let dotted = id.to_string();
+    DECIDED_BY_PROFILE.iter().find(|(known, _)| *known == dotted).map(|(_, name)| *name)
 }
 
 fn names(value: &[u8]) -> Result<Vec<SubjectAltName>, RequestedExtensionsError> {

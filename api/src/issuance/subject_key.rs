@@ -1,16 +1,13 @@
 //! The public key of a request: of a kind that is taken here, well-formed, and not known weak.
 
 use aws_lc_rs::signature::{self, ParsedPublicKey, VerificationAlgorithm};
+use chancery_shared::weak_key::{self, WeakModulus};
 use chancery_shared::wire::policy::SubjectKey;
 use der::asn1::{ObjectIdentifier, UintRef};
 use der::{Decode as _, Encode as _, Tag};
 use spki::SubjectPublicKeyInfoRef;
 
 use crate::asn1::Tlv;
-
-mod weak_modulus;
-
-pub(crate) use weak_modulus::bits;
 
 /// A kind of key that can be certified, and its size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,7 +31,10 @@ pub enum SubjectKeyKind {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SubjectKeyError {
     /// Not the DER of a SubjectPublicKeyInfo, or not in its one canonical form.
-    #[error("the public key is not well-formed DER")]
+    #[error(
+        "the public key is not well-formed; only a SubjectPublicKeyInfo in DER, with the \
+         parameters of its algorithm and nothing behind the key, passes"
+    )]
     Malformed,
     /// An algorithm that is not taken.
     #[error(
@@ -45,17 +45,29 @@ pub enum SubjectKeyError {
     #[error("the curve {0} is not accepted; P-256, P-384 and P-521 are")]
     Curve(String),
     /// A point that is compressed, hybrid, at infinity or not on the curve.
-    #[error("the public key is not an uncompressed point on its curve")]
+    #[error(
+        "the public key is not a point on its curve in uncompressed form (04, x, y); only that \
+         form passes (RFC 5480)"
+    )]
     Point,
     /// RSA under 2,048 or over 8,192 bits.
     #[error("an RSA key of {0} bits is not accepted; 2048 to 8192 bits are")]
     RsaSize(usize),
-    /// RSA with an exponent that is even, under 65,537 or over 33 bits.
-    #[error("the RSA exponent is not accepted; 65537 is")]
+    /// RSA with an exponent that is even, under 65,537 or over 32 bits.
+    #[error("the RSA exponent is not accepted; 65537 is, and an odd one from there to 2^32")]
     RsaExponent,
+    /// A modulus that is even.
+    #[error("the RSA modulus is even; only a product of two large primes passes")]
+    RsaEven,
+    /// One of the bad keys.
+    #[error(
+        "its private key is known: it was published, or is on the list of csr.bad-keys.file; make \
+         a new key"
+    )]
+    Known,
     /// A modulus that is easy to factor.
-    #[error("the RSA key is known to be weak; make a new one")]
-    Weak,
+    #[error("the RSA key is weak: {0}")]
+    Weak(WeakModulus),
 }
 
 const RSA: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.1");
@@ -66,10 +78,15 @@ const P384: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.132.0.34");
 const P521: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.132.0.35");
 
 /// Kinds of key that people send and that are not taken, by the names they know.
-const OTHERS: [(&str, &str); 8] = [
+const OTHERS: [(&str, &str); 13] = [
     ("1.2.840.10040.4.1", "DSA"),
     ("1.3.101.113", "Ed448"),
     ("1.3.101.110", "X25519"),
+    ("1.3.101.111", "X448"),
+    ("1.2.840.10046.2.1", "Diffie-Hellman"),
+    ("2.16.840.1.101.3.4.4.1", "ML-KEM-512"),
+    ("2.16.840.1.101.3.4.4.2", "ML-KEM-768"),
+    ("2.16.840.1.101.3.4.4.3", "ML-KEM-1024"),
     ("1.2.840.113549.1.1.10", "RSASSA-PSS"),
     ("1.3.132.0.10", "secp256k1"),
     ("1.2.840.10045.3.1.1", "P-192"),
@@ -100,6 +117,9 @@ impl SubjectKeyKind {
             }
             EC => elliptic(info.algorithm.parameters, key),
             ED25519 if info.algorithm.parameters.is_some() => Err(SubjectKeyError::Malformed),
+            ED25519 if key.try_into().is_ok_and(weak_key::has_small_order) => {
+                Err(SubjectKeyError::Point)
+            }
             ED25519 => on_curve(&signature::ED25519, key, Self::Ed25519),
             other => Err(SubjectKeyError::Algorithm(named(other))),
         }
@@ -126,20 +146,21 @@ fn rsa(key: &[u8]) -> Result<SubjectKeyKind, SubjectKeyError> {
     let [modulus, exponent] = parts.as_slice() else { return Err(SubjectKeyError::Malformed) };
     let modulus = UintRef::from_der(modulus.der).map_err(malformed)?.as_bytes();
     let exponent = UintRef::from_der(exponent.der).map_err(malformed)?.as_bytes();
-    let bits = weak_modulus::bits(modulus);
+    let bits = bits(modulus);
     if !(2048..=8192).contains(&bits) {
         return Err(SubjectKeyError::RsaSize(bits));
     }
-    // Above 33 bits common verifiers refuse the key; below 65,537 padding faults become forgeries.
-    let exponent = exponent.iter().try_fold(0_u64, |value, byte| {
-        value.checked_mul(256).map(|value| value + u64::from(*byte))
+    // Above 32 bits common verifiers refuse the key; below 65,537 padding faults become forgeries.
+    let exponent = exponent.iter().try_fold(0_u32, |value, byte| {
+        value.checked_mul(256).map(|value| value | u32::from(*byte))
     });
-    if !exponent.is_some_and(|e| (65_537..1 << 33).contains(&e) && e % 2 == 1) {
+    if !exponent.is_some_and(|e| e >= 65_537 && e % 2 == 1) {
         return Err(SubjectKeyError::RsaExponent);
     }
-    if weak_modulus::is_weak(modulus) {
-        return Err(SubjectKeyError::Weak);
+    if modulus.last().is_none_or(|last| last % 2 == 0) {
+        return Err(SubjectKeyError::RsaEven);
     }
+    weak_key::check_modulus(modulus).map_err(SubjectKeyError::Weak)?;
     Ok(SubjectKeyKind::Rsa { bits })
 }
 
@@ -168,6 +189,14 @@ fn on_curve(
     kind: SubjectKeyKind,
 ) -> Result<SubjectKeyKind, SubjectKeyError> {
     ParsedPublicKey::new(algorithm, key).map(|_| kind).map_err(|_| SubjectKeyError::Point)
+}
+
+/// How many bits a big-endian number has.
+pub(crate) fn bits(number: &[u8]) -> usize {
+    let zeros = number.iter().take_while(|byte| **byte == 0).count();
+    let Some(first) = number.get(zeros) else { return 0 };
+    let top = usize::try_from(8 - first.leading_zeros()).unwrap_or_default();
+    (number.len() - zeros - 1) * 8 + top
 }
 
 fn named(oid: ObjectIdentifier) -> String {

@@ -4,6 +4,8 @@ use std::fmt::Write as _;
 
 use der::Tag;
 
+use crate::asn1::Tlv;
+
 /// The text of a string value, whatever string type it has; `None` where it is no string or its
 /// bytes are none of that type.
 pub(crate) fn decode(tag: Tag, content: &[u8]) -> Option<String> {
@@ -25,6 +27,22 @@ pub(crate) fn decode(tag: Tag, content: &[u8]) -> Option<String> {
         _ => None,
     }
 }
+
+/// The text of a value in DER, if it is a string.
+pub(crate) fn decode_value(der: &[u8]) -> Option<String> {
+    // UniversalString is no type that DER readers here know; its shape is that of any other.
+    if let [UNIVERSAL_STRING, rest @ ..] = der {
+        let octets = [&[OCTET_STRING], rest].concat();
+        let (units, rest) = Tlv::read(&octets).ok()?.content.as_chunks::<4>();
+        let units = units.iter().copied().map(u32::from_be_bytes).map(char::from_u32);
+        return units.collect::<Option<String>>().filter(|_| rest.is_empty());
+    }
+    let tlv = Tlv::read(der).ok()?;
+    decode(tlv.tag, tlv.content)
+}
+
+const OCTET_STRING: u8 = 0x04;
+const UNIVERSAL_STRING: u8 = 0x1c;
 
 /// Whether PrintableString can hold `text` (X.680, section 41.4).
 pub(crate) fn is_printable(text: &str) -> bool {

@@ -28,8 +28,7 @@ pub struct Attribute {
 impl Attribute {
     /// The value as text; `None` where it is no string.
     pub fn text(&self) -> Option<String> {
-        let tlv = Tlv::read(&self.value).ok()?;
-        directory_string::decode(tlv.tag, tlv.content)
+        directory_string::decode_value(&self.value)
     }
 
     fn to_der(&self) -> der::Result<Vec<u8>> {
@@ -127,12 +126,13 @@ impl DistinguishedName {
     }
 }
 
-/// The string of RFC 4514: the last RDN of the DER first, with `, ` between RDNs.
+/// The string of RFC 4514: the last RDN of the DER first, with `, ` between RDNs. Within one, which
+/// has no order, the last attribute comes first too, as OpenSSL has it.
 impl fmt::Display for DistinguishedName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (i, rdn) in self.rdns.iter().rev().enumerate() {
             f.write_str(if i == 0 { "" } else { ", " })?;
-            for (i, attribute) in rdn.iter().enumerate() {
+            for (i, attribute) in rdn.iter().rev().enumerate() {
                 f.write_str(if i == 0 { "" } else { "+" })?;
                 fmt::Display::fmt(attribute, f)?;
             }

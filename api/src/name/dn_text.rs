@@ -6,13 +6,12 @@
 //! The string's last RDN becomes the first of the DER, as RFC 4514 has it. Nothing is guessed: a
 //! string that begins with the country is taken as written, and reads back as written.
 
-use der::Tag;
 use der::asn1::ObjectIdentifier;
 
 use self::cursor::{Cursor, plain, quoted};
-use super::attribute_type::{AttributeType, Syntax};
-use super::directory_string::is_printable;
+use super::attribute_type::AttributeType;
 use super::distinguished_name::{Attribute, DistinguishedName};
+use super::string_types;
 use super::subject_rules::{self, NameProblem};
 use crate::asn1;
 use crate::echo::cut;
@@ -135,12 +134,12 @@ fn attribute(cursor: &mut Cursor) -> Result<Attribute, DnTextError> {
     cursor.skip_blanks();
     let value = match cursor.peek() {
         Some('#') => hex_value(cursor, &keyword)?,
-        Some('"') => string_value(&quoted(cursor)?, type_id, known)?,
+        Some('"') => string_types::encode(&quoted(cursor)?, type_id, known)?,
         _ => {
             let bytes = plain(cursor)?;
             let text = String::from_utf8(bytes)
                 .map_err(|_| DnTextError::NotUtf8 { attribute: keyword.clone() })?;
-            string_value(&text, type_id, known)?
+            string_types::encode(&text, type_id, known)?
         }
     };
     Ok(Attribute { type_id, value })
@@ -158,38 +157,6 @@ fn attribute_type(
     };
     let oid = ObjectIdentifier::new(dotted).map_err(|_| DnTextError::UnknownType(cut(keyword)))?;
     Ok((oid, AttributeType::by_oid(oid)))
-}
-
-fn string_value(
-    text: &str,
-    type_id: ObjectIdentifier,
-    known: Option<&AttributeType>,
-) -> Result<Vec<u8>, NameProblem> {
-    let charset = |fits: fn(&str) -> bool, ascii| {
-        let misfit = text.chars().find(|c| !fits(c.encode_utf8(&mut [0; 4])));
-        misfit.map(|character| {
-            let attribute = super::attribute_type::shown(type_id);
-            NameProblem::Charset { attribute, character, ascii }
-        })
-    };
-    let (tag, misfit) = match known.map_or(Syntax::Directory, |known| known.syntax) {
-        Syntax::Directory | Syntax::Unstructured if is_printable(text) => {
-            (Tag::PrintableString, None)
-        }
-        Syntax::Directory | Syntax::Unstructured => (Tag::Utf8String, None),
-        Syntax::Country if !text.is_ascii() => {
-            let attribute = super::attribute_type::shown(type_id);
-            return Err(NameProblem::Country { attribute });
-        }
-        // Two letters or refused, by the rules for every name.
-        Syntax::Country => (Tag::PrintableString, None),
-        Syntax::Printable => (Tag::PrintableString, charset(is_printable, false)),
-        Syntax::Ia5 => (Tag::Ia5String, charset(str::is_ascii, true)),
-    };
-    match misfit {
-        Some(problem) => Err(problem),
-        None => asn1::encode(tag, text.as_bytes()).map_err(NameProblem::NotDer),
-    }
 }
 
 /// `#` and the DER of a value in hexadecimal.

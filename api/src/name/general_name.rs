@@ -16,25 +16,37 @@ const USER_PRINCIPAL_NAME: ObjectIdentifier =
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum GeneralNameProblem {
     /// Not DER.
-    #[error("it is not well-formed DER ({0})")]
+    #[error("it is not well-formed DER ({0}); one list of GeneralNames and nothing behind it is")]
     NotDer(der::Error),
     /// A SEQUENCE of nothing (RFC 5280 wants one name at least).
-    #[error("it holds no name at all")]
+    #[error("it holds no name at all; put one into it or leave it out")]
     NoName,
     /// An iPAddress that is not 4 or 16 octets.
     #[error("an iPAddress has {0} octets; an address has 4 or 16")]
     AddressLength(usize),
     /// A dNSName, rfc822Name or URI that is not ASCII.
-    #[error("a dNSName, rfc822Name or URI holds bytes that are not ASCII")]
-    NotAscii,
+    #[error("{0} holds bytes that are not ASCII; only ASCII passes, so write hosts as A-labels")]
+    NotAscii(&'static str),
     /// x400Address, ediPartyName, or a tag that no GeneralName has.
-    #[error("it holds a name of a kind that is not taken here (tag {0:#04x})")]
+    #[error(
+        "it holds {kind} (tag {0:#04x}); dNSName, iPAddress, rfc822Name, URI, otherName, \
+         directoryName and registeredID are taken",
+        kind = kind_name(*.0)
+    )]
     Kind(u8),
 }
 
 impl From<der::Error> for GeneralNameProblem {
     fn from(error: der::Error) -> Self {
         Self::NotDer(error)
+    }
+}
+
+fn kind_name(tag: u8) -> &'static str {
+    match tag {
+        0xa3 => "an x400Address, which is not taken",
+        0xa5 => "an ediPartyName, which is not taken",
+        _ => "what is no GeneralName",
     }
 }
 
@@ -75,18 +87,18 @@ impl SubjectAltName {
     }
 
     fn read(name: &Tlv<'_>) -> Result<Self, GeneralNameProblem> {
-        let text = || {
+        let text = |kind| {
             let ascii = name.content.is_ascii().then_some(name.content);
-            let ascii = ascii.ok_or(GeneralNameProblem::NotAscii)?;
+            let ascii = ascii.ok_or(GeneralNameProblem::NotAscii(kind))?;
             Ok::<_, GeneralNameProblem>(ascii.iter().copied().map(char::from).collect::<String>())
         };
         let tag = name.der.first().copied().unwrap_or_default();
         Ok(match tag {
             0xa0 => other_name(name.content)?,
-            0x81 => Self::Rfc822Name(text()?),
-            0x82 => Self::DnsName(text()?),
+            0x81 => Self::Rfc822Name(text("an rfc822Name")?),
+            0x82 => Self::DnsName(text("a dNSName")?),
             0xa4 => Self::DirectoryName(DistinguishedName::from_der(name.content)?),
-            0x86 => Self::Uri(text()?),
+            0x86 => Self::Uri(text("a URI")?),
             0x87 => Self::IpAddress(ip_address(name.content)?),
             0x88 => {
                 let id = ObjectIdentifier::from_bytes(name.content);

@@ -8,6 +8,7 @@ pub mod dn_text;
 pub mod dns_name;
 pub mod email_address;
 pub mod general_name;
+pub mod string_types;
 pub mod subject_alt_name;
 pub mod subject_rules;
 pub mod uri;

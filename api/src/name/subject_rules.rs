@@ -3,15 +3,16 @@
 use super::attribute_type::{AttributeType, Syntax, shown};
 use super::directory_string::forbidden_character;
 use super::distinguished_name::{Attribute, DistinguishedName};
+use super::string_types;
 
 /// Why a name may not stand in a certificate.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NameProblem {
     /// Not the DER of a Name.
-    #[error("the name is not well-formed DER ({0})")]
+    #[error("the name is not well-formed DER ({0}); only a Name in DER passes")]
     NotDer(der::Error),
     /// An RDN is a SET of nothing.
-    #[error("the name has an RDN without any attribute")]
+    #[error("the name has an RDN without any attribute; leave that RDN out")]
     EmptyRdn,
     /// The attributes of an RDN are not in DER's order.
     #[error("the attributes of a multi-valued RDN are not in the order that DER demands")]
@@ -23,13 +24,15 @@ pub enum NameProblem {
         attribute: String,
     },
     /// A value that is no string, or not one of its string type.
-    #[error("the value of {attribute} is not a valid string")]
+    #[error(
+        "the value of {attribute} is not a valid string; write it as UTF8String or PrintableString"
+    )]
     NotAString {
         /// The type, as shown.
         attribute: String,
     },
     /// A string type that the attribute may not have.
-    #[error("the value of {attribute} must be of type {expected}")]
+    #[error("the value of {attribute} must be a {expected}, with characters that this type has")]
     StringType {
         /// The type, as shown.
         attribute: String,
@@ -60,7 +63,7 @@ pub enum NameProblem {
     },
     /// A control character, or one that changes how others are shown.
     #[error(
-        "{attribute} holds the character U+{:04X}, which no name may hold",
+        "{attribute} holds the character U+{:04X}, which no name may hold; leave it out",
         u32::from(*character)
     )]
     Character {
@@ -86,9 +89,6 @@ fn charset(ascii: bool) -> &'static str {
 }
 
 /// Checks structure, string types, lengths and characters of every attribute.
-///
-/// A PrintableString of a DirectoryString type may hold any ASCII here: devices write `*` and `@`
-/// so, and a request's subject is never re-encoded.
 ///
 /// # Errors
 ///
@@ -143,23 +143,10 @@ fn check_string_type(
     syntax: Option<Syntax>,
     text: &str,
 ) -> Result<(), NameProblem> {
-    const DIRECTORY_STRING: [u8; 4] = [0x13, 0x0c, 0x1e, 0x14];
-    const PRINTABLE_STRING: [u8; 1] = [0x13];
-    const IA5_STRING: [u8; 1] = [0x16];
-    const UNSTRUCTURED: [u8; 5] = [0x13, 0x0c, 0x1e, 0x14, 0x16];
     let tag = attribute.value.first().copied().unwrap_or_default();
-    let (tags, expected): (&[u8], _) = match syntax {
-        Some(Syntax::Directory) => (&DIRECTORY_STRING, "PrintableString or UTF8String"),
-        Some(Syntax::Printable | Syntax::Country) => (&PRINTABLE_STRING, "PrintableString"),
-        Some(Syntax::Ia5) => (&IA5_STRING, "IA5String"),
-        Some(Syntax::Unstructured) | None => {
-            (&UNSTRUCTURED, "PrintableString, UTF8String or IA5String")
-        }
-    };
-    // What TeletexString means beyond ASCII depends on whom one asks.
-    let is_clear = tag != 0x14 || text.is_ascii();
-    if tags.contains(&tag) && is_clear {
+    if string_types::fits(syntax, tag, text) {
         return Ok(());
     }
+    let (_, expected) = string_types::allowed(syntax);
     Err(NameProblem::StringType { attribute: shown(attribute.type_id), expected })
 }

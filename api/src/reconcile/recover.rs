@@ -135,6 +135,7 @@ async fn context_of_nobody(
         extra_info: None,
         extra_emails: Vec::new(),
         track_expiry: true,
+        departures: Vec::new(),
     })
 }
 

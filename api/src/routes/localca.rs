@@ -4,6 +4,7 @@ mod policy;
 
 use axum::extract::State;
 use chancery_shared::id::kind;
+use chancery_shared::wire::policy::Policy;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -97,8 +98,9 @@ async fn understand(
     }
     let mut faults = Faults::default();
     faults.check_name("name", &body.name, 100);
-    if !(1..=9_200).contains(&body.lifetime_in_days) {
-        faults.add("lifetimeInDays", "must be 1 to 9200");
+    let longest = longest_life(state);
+    if !(1..=longest).contains(&body.lifetime_in_days) {
+        faults.add("lifetimeInDays", format!("must be 1 to {longest}"));
     }
     refuse_later_fields(&body, &mut faults);
     let subject = subject(&body.subject_dn, &mut faults);
@@ -166,6 +168,13 @@ async fn understand(
             awaiting: None,
         },
     })
+}
+
+/// Of a CA, in days: what the signer's operator allows.
+fn longest_life(state: &AppState) -> u32 {
+    let signer = state.signer.state();
+    let ceiling = signer.ceiling().cloned().unwrap_or_else(Policy::shipped);
+    ceiling.certify_cas.map_or(0, |cas| cas.max_validity_days)
 }
 
 fn refuse_later_fields(body: &NewLocalCaBody, faults: &mut Faults) {

@@ -142,6 +142,7 @@ async fn renew(
             team_id: owner.team_id,
         },
         issuer: &issuer,
+        bad_keys: &state.config.bad_keys,
         request: CsrRequestBody {
             csr: &made.csr,
             subject_alt_names: &[],

@@ -27,7 +27,6 @@ mod strict;
 mod tbs;
 mod validity;
 pub mod violation;
-mod weak_key;
 
 #[cfg(test)]
 pub(crate) mod fixture;

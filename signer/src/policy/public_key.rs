@@ -4,6 +4,7 @@ use aws_lc_rs::signature::{
     ECDSA_P256_SHA256_ASN1, ECDSA_P384_SHA384_ASN1, ECDSA_P521_SHA512_ASN1, ParsedPublicKey,
     VerificationAlgorithm,
 };
+use chancery_shared::weak_key::{self, WeakModulus};
 use chancery_shared::wire::policy::{Policy, SubjectKey};
 use const_oid::db::rfc5912::{
     ID_EC_PUBLIC_KEY, RSA_ENCRYPTION, SECP_256_R_1, SECP_384_R_1, SECP_521_R_1,
@@ -14,7 +15,6 @@ use der::{Decode as _, Reader as _, Tag, Tagged as _};
 use spki::SubjectPublicKeyInfoRef;
 
 use super::violation::PolicyViolation;
-use super::weak_key;
 
 /// A sound subject key, as far as the other rules want to know it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,7 +70,11 @@ fn rsa(bits: &[u8], parameters: Option<AnyRef<'_>>) -> Result<SubjectKey, Policy
     if !value.is_some_and(|value| value >= 65_537 && value & 1 == 1) {
         return Err(PolicyViolation::RsaExponent);
     }
-    weak_key::check(modulus)?;
+    weak_key::check_modulus(modulus).map_err(|weak| match weak {
+        WeakModulus::SmallFactor(divisor) => PolicyViolation::SmallFactor(divisor),
+        WeakModulus::Roca => PolicyViolation::Roca,
+        WeakModulus::ClosePrimes => PolicyViolation::ClosePrimes,
+    })?;
     Ok(match size {
         4096.. => SubjectKey::Rsa4096,
         3072.. => SubjectKey::Rsa3072,

@@ -192,12 +192,15 @@ rules! {
     OtherName(Oid) = "names.other-name":
         "the value of an otherName {0} is not what its type demands";
     Domain(String) = "names.domain":
-        "{0:?} lies outside the domains that policy allows";
+        "{0:?} lies outside the domains that policy allows; a name within them passes";
+    NearlyHost(String) = "names.nearly-host":
+        "the common name {0:?} is no host name but may be taken for one, and policy allows certain \
+         domains only; a host name within them, in A-labels, or a name without dots passes";
 
     NotPermitted(String) = "name-constraints.permitted":
-        "{0:?} lies outside what the CA's name constraints permit";
+        "{0:?} lies outside what the CA's name constraints permit; a name within them passes";
     Excluded(String) = "name-constraints.excluded":
-        "{0:?} lies within what the CA's name constraints exclude";
+        "{0:?} lies within what the CA's name constraints exclude; a name outside them passes";
     ConstraintNotUnderstood(String) = "name-constraints.not-understood":
         "the CA's name constraints speak of names like {0:?} in a way that can't be judged";
 

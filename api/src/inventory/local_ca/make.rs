@@ -230,6 +230,7 @@ async fn context(
         extra_info: None,
         extra_emails: Vec::new(),
         track_expiry: true,
+        departures: Vec::new(),
     })
 }
 

@@ -6,9 +6,13 @@ const DER: &[u8] =
     b"\x30\x82\x01\x00 it is only text here, long enough for two lines of base64 in PEM";
 
 fn pem(label: &str, end: &str) -> String {
-    let base64 = base64::engine::general_purpose::STANDARD.encode(DER);
+    let base64 = base64_of(DER);
     let (head, tail) = base64.split_at(64);
     format!("-----BEGIN {label}-----{end}{head}{end}{tail}{end}-----END {label}-----{end}")
+}
+
+fn base64_of(bytes: &[u8]) -> String {
+    base64::engine::general_purpose::STANDARD.encode(bytes)
 }
 
 fn request(end: &str) -> String {
@@ -18,7 +22,7 @@ fn request(end: &str) -> String {
 #[test]
 fn every_form_of_the_contract_gives_the_same_der() {
     let url_safe = base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(DER);
-    let base64 = base64::engine::general_purpose::STANDARD.encode(DER);
+    let base64 = base64_of(DER);
     let utf16 = |text: &str, unit: fn(u16) -> [u8; 2]| {
         text.encode_utf16().flat_map(unit).collect::<Vec<u8>>()
     };
@@ -41,6 +45,8 @@ fn every_form_of_the_contract_gives_the_same_der() {
         base64.clone().into_bytes(),
         format!("\n {}\n{} \n", &base64[..40], &base64[40..]).into_bytes(),
         url_safe.into_bytes(),
+        base64_of(marked.as_bytes()).into_bytes(),
+        base64_of(&utf16(&request("\r\n"), u16::to_le_bytes)).into_bytes(),
         DER.to_vec(),
     ] {
         assert_eq!(to_der(&form).as_deref(), Ok(DER), "{}", String::from_utf8_lossy(&form));
@@ -75,6 +81,8 @@ fn everything_else_is_refused_with_the_reason() {
             E::NotBase64 { line: 4, character: '&' },
         ),
         (good.replacen("-----\n", "-----\nA", 1), E::Incomplete),
+        ("SPKAC=MIG+\nCN=x\n".into(), E::Spkac),
+        (base64_of(pem("PUBLIC KEY", "\n").as_bytes()), other("PUBLIC KEY")),
         (pem("CERTIFICATE REQUEST", "\n").replace("MIIBACBp", "MIIB=CBp"), E::Incomplete),
         ("x".repeat(MAX_TEXT + 1), E::TooLarge),
     ] {

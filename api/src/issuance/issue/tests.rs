@@ -38,10 +38,64 @@ async fn a_csr_becomes_a_certificate_and_its_record() {
     assert_eq!(issued.pem, pem::certificate(&row.certificate.der));
     assert_eq!(row.certificate.csr_id, Some(ids().csr_id));
     assert_eq!(row.history[0].event, HistoryEvent::Created);
-    assert_eq!(row.history[0].details, "User alice created the certificate; a CSR was provided");
+    assert_eq!(
+        row.history[0].details,
+        "User alice created the certificate; a CSR was provided; it ends with the CA certificate, \
+         before the profile's lifetime is over"
+    );
     assert_eq!(row.certificate.journal, Some(head()));
     assert_eq!(row.certificate.extra_details.as_deref(), Some("rack 12"));
     assert_eq!(row.certificate.extra_emails.as_deref(), Some(emails.as_slice()));
+}
+
+#[tokio::test]
+async fn the_history_says_where_the_certificate_departs_from_the_request() {
+    let short = || ProfileDefinition { lifetime_in_minutes: 60 * 24, ..ProfileDefinition::first() };
+    let without_names = || ProfileDefinition { include_sans_from_csr: false, ..short() };
+    let with_cn = || ProfileDefinition { add_cn_as_dns_san: true, ..short() };
+    for (csr, profile, told) in [
+        (&include_bytes!("../../../../tests/cases/attr/attr-013.pem")[..], short(), ""),
+        (
+            include_bytes!("../../../../tests/cases/attr/attr-013.pem"),
+            with_cn(),
+            "; the CN was added as a name (rule addCnAsDnsSan of the profile)",
+        ),
+        (
+            include_bytes!("../../../../tests/cases/pem/pem-001.pem"),
+            without_names(),
+            "; the names of the CSR were left out (rule includeSansFromCsr of the profile)",
+        ),
+        (
+            include_bytes!("../../../../tests/cases/san/san-021.pem"),
+            short(),
+            "; names that stood in the CSR more than once stand there once",
+        ),
+        (
+            include_bytes!("../../../../tests/cases/attr/attr-023.pem"),
+            short(),
+            "; extKeyUsage of the CSR: the profile decided otherwise",
+        ),
+        (
+            include_bytes!("../../../../tests/cases/attr/attr-020.pem"),
+            short(),
+            "; 1.3.6.1.4.1.55555.9.8 of the CSR: left out, not known here",
+        ),
+        (
+            include_bytes!("../../../../tests/cases/dn/dn-005.pem"),
+            short(),
+            "; CN was put right from PrintableString to UTF8String",
+        ),
+    ] {
+        let (signer, store) = (Signer::new(None), Store::default());
+
+        try_issue(&signer, &store, profile, CsrRequestBody { csr, ..body() }).await.unwrap();
+
+        let details = store.rows.lock().unwrap()[0].history[0].details.clone();
+        assert_eq!(
+            details,
+            format!("User alice created the certificate; a CSR was provided{told}")
+        );
+    }
 }
 
 #[tokio::test]
@@ -149,7 +203,8 @@ async fn what_is_wrong_with_a_request_is_found_before_the_signer_is_asked() {
         (
             first(),
             CsrRequestBody { csr: bit_flipped, ..body() },
-            "the csr does not prove possession of its key: the signature does not verify",
+            "the csr does not prove possession of its key: the signature does not verify; sign it, \
+             as it is, with the private key of its public key",
         ),
         (
             first(),

@@ -16,7 +16,7 @@ fn what_people_type_reads_back_in_the_form_of_rfc_4514() {
         ),
         ("C=DE, O=b, CN=a", "C=DE, O=b, CN=a"),
         ("CN=a;O=b", "CN=a, O=b"),
-        ("CN=a+UID=u1,O=b", "CN=a+UID=u1, O=b"),
+        ("CN=a+UID=u1,O=b", "UID=u1+CN=a, O=b"),
         ("CN=a,O=Example\\, Inc.,C=US", "CN=a, O=Example\\, Inc., C=US"),
         ("CN=a,O=\"Example, Inc.\"", "CN=a, O=Example\\, Inc."),
         ("CN=a\\\\\\,b", "CN=a\\\\\\,b"),

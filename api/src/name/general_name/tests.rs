@@ -31,7 +31,7 @@ fn a_name_that_can_not_be_read_is_an_error_and_never_dropped() {
         (&[0x30, 0][..], P::NoName),
         (&[0x30, 5, 0x87, 3, 1, 2, 3], P::AddressLength(3)),
         (&[0x30, 2, 0x87, 0], P::AddressLength(0)),
-        (&[0x30, 3, 0x82, 1, 0xc3], P::NotAscii),
+        (&[0x30, 3, 0x82, 1, 0xc3], P::NotAscii("a dNSName")),
         (&[0x30, 3, 0x89, 1, b'x'], P::Kind(0x89)),
         (&[0x30, 5, 0xa2, 3, 0x16, 1, b'x'], P::Kind(0xa2)),
         (&[0x30, 2, 0xa5, 0], P::Kind(0xa5)),

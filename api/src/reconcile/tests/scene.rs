@@ -90,6 +90,7 @@ impl Scene {
             extra_info: Some("rack 12".into()),
             extra_emails: vec!["ops@example.test".into()],
             track_expiry: true,
+            departures: Vec::new(),
         }
     }
 

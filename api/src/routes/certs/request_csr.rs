@@ -96,6 +96,7 @@ impl Accepted {
                 extra_info: body.extra_info.as_deref(),
                 extra_emails: &body.extra_emails,
             },
+            bad_keys: &state.config.bad_keys,
             ids: NewIds {
                 certificate_id: state.new_id(),
                 csr_id: state.new_id(),

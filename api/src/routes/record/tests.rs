@@ -1,5 +1,6 @@
 //! The record of a certificate, field by field.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use chancery_shared::bytes::Fixed;
@@ -81,13 +82,15 @@ fn the_record_has_every_field_of_the_specification_in_its_order_and_then_ours() 
             "timestamp": "2026-11-28T12:00:00.123+00:00",
             "timestampStr": "2026-11-28 12:00:00.123",
             "event": "created",
-            "details": "User alice created the certificate; a CSR was provided",
+            "details": "User alice created the certificate; a CSR was provided; keyUsage of the CSR \
+                        was not taken",
         }])
     );
 }
 
 #[test]
 fn odd_certificates_are_shown_as_they_are() {
+    let mut seen = BTreeSet::new();
     for (case, field, shown) in [
         ("crt-004", "serialNumber", serde_json::json!("aabbccdd")),
         ("crt-005", "serialNumber", serde_json::json!("00")),
@@ -161,7 +164,17 @@ fn odd_certificates_are_shown_as_they_are() {
     ] {
         let record = serde_json::to_value(record(case)).unwrap();
         assert_eq!(record[field], shown, "{case}");
+        println!("ok    {case} {field} {shown}");
+        seen.insert(case.to_owned());
     }
+    let expired = record("crt-020").days_to_expiry;
+    assert!(expired < 0.0 && expired.fract() != 0.0, "{expired}");
+    let table = include_str!("../../../../tests/cases/table.jsonl");
+    let rows = table.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    let certificates = rows.filter(|row| row["use"] == "certificate");
+    let listed: BTreeSet<_> =
+        certificates.map(|row| row["id"].as_str().unwrap().to_owned()).collect();
+    assert_eq!(seen, listed);
 }
 
 #[test]

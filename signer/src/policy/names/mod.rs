@@ -17,6 +17,7 @@ use x509_cert::ext::pkix::SubjectAltName;
 use super::tbs::Tbs;
 use super::violation::PolicyViolation;
 use alternative_name::AlternativeName;
+use common_name::CommonName;
 use distinguished_name::DistinguishedName;
 
 /// Everything that a certificate says of who its subject is, well-formed.
@@ -25,8 +26,8 @@ pub(super) struct Names {
     pub(super) subject: DistinguishedName,
     /// In subjectAltName; `None` where the extension is not there.
     pub(super) alternative: Option<Vec<AlternativeName>>,
-    /// What the subject says in passing: common names in the form of a host name or an address,
-    /// and e-mail addresses.
+    /// What the subject says in passing: common names in the form of a host name or an address or
+    /// near it, and e-mail addresses.
     in_subject: Vec<InSubject>,
 }
 
@@ -34,8 +35,10 @@ pub(super) struct Names {
 #[derive(Debug)]
 enum InSubject {
     CommonName(AlternativeName),
-    /// Its own attribute, so the kinds that policy allows in subjectAltName don't matter.
+    /// No alternative name, so the kinds that policy allows in subjectAltName don't matter.
     Email(AlternativeName),
+    /// A common name that only someone who looks twice can tell from a host's.
+    NearlyHost(String),
 }
 
 impl Names {
@@ -58,12 +61,20 @@ impl Names {
     pub(super) fn check(&self, policy: &Policy) -> Result<(), PolicyViolation> {
         let common_names = self.in_subject.iter().filter_map(|name| match name {
             InSubject::CommonName(name) => Some(name),
-            InSubject::Email(_) => None,
+            InSubject::Email(_) | InSubject::NearlyHost(_) => None,
         });
         for name in self.alternative.iter().flatten().chain(common_names) {
             if !policy.san_types.contains(&name.kind()) {
                 return Err(PolicyViolation::NameTypeNotAllowed(name.kind_name()));
             }
+        }
+        // Which host it would be taken for can't be known, so not whether it is in a domain.
+        let near = self.in_subject.iter().find_map(|name| match name {
+            InSubject::NearlyHost(text) => Some(text),
+            InSubject::CommonName(_) | InSubject::Email(_) => None,
+        });
+        if let Some(text) = near.filter(|_| policy.domains.is_some()) {
+            return Err(PolicyViolation::NearlyHost(text.clone()));
         }
         for name in self.all() {
             if let AlternativeName::Dns(host) = name
@@ -83,8 +94,9 @@ impl Names {
 
     /// All names but distinguished ones, wherever they stand.
     pub(super) fn all(&self) -> impl Iterator<Item = &AlternativeName> {
-        let in_subject = self.in_subject.iter().map(|name| match name {
-            InSubject::CommonName(name) | InSubject::Email(name) => name,
+        let in_subject = self.in_subject.iter().filter_map(|name| match name {
+            InSubject::CommonName(name) | InSubject::Email(name) => Some(name),
+            InSubject::NearlyHost(_) => None,
         });
         self.alternative.iter().flatten().chain(in_subject)
     }
@@ -102,7 +114,12 @@ impl Names {
 fn in_subject(subject: &DistinguishedName) -> Result<Vec<InSubject>, PolicyViolation> {
     let mut found = Vec::new();
     for text in subject.values(attribute::COMMON_NAME) {
-        found.extend(common_name::meant(text)?.map(InSubject::CommonName));
+        match common_name::meant(text)? {
+            CommonName::Named(name) => found.push(InSubject::CommonName(name)),
+            CommonName::Mailbox(name) => found.push(InSubject::Email(name)),
+            CommonName::NearlyHost => found.push(InSubject::NearlyHost(text.to_owned())),
+            CommonName::Other => {}
+        }
     }
     for text in subject.values(attribute::EMAIL_ADDRESS) {
         // Text without an @ is no address, whatever the attribute's name says.

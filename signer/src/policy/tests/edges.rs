@@ -208,6 +208,17 @@ fn subjects_at_their_edges_pass() {
                 case.policy.domains = Some(vec!["example.org".to_owned()]);
                 case.tbs.subject = common_name("Example Ltd.");
             }),
+            ("people with titles, under domains", |case| {
+                case.policy.domains = Some(vec!["example.org".to_owned()]);
+                case.tbs.subject = common_name("Dr. J.R. Muster e.V., Firmware v1.2");
+            }),
+            ("a common name that is a mail address within the domains", |case| {
+                case.policy.domains = Some(vec!["example.org".to_owned()]);
+                case.tbs.subject = common_name("anna@example.org");
+            }),
+            ("a name that is nearly a host, without domains", |case| {
+                case.tbs.subject = common_name("https://www.example.com/");
+            }),
             ("a version, which is no host", |case| {
                 case.policy.domains = Some(vec!["example.org".to_owned()]);
                 case.set_names(&[dns("example.org")]);

@@ -34,6 +34,34 @@ pub(super) const FORGERIES: &[Forgery] = &[
         case.set_names(&[dns("a.example.org")]);
         subject(case, CN, UTF8, b" www.example.com");
     }),
+    forgery("names.domain", "a common name that is a mail address beside the domain", |case| {
+        only_domain(case, "example.org");
+        subject(case, CN, UTF8, b"anna@example.com");
+    }),
+    forgery("names.nearly-host", "a host name with a blank", |case| {
+        only_domain(case, "example.org");
+        subject(case, CN, UTF8, b"www .example.com");
+    }),
+    forgery("names.nearly-host", "a URL", |case| {
+        only_domain(case, "example.org");
+        subject(case, CN, UTF8, b"https://www.example.com/");
+    }),
+    forgery("names.nearly-host", "a host and port", |case| {
+        only_domain(case, "example.org");
+        subject(case, CN, UTF8, b"www.example.com:8443");
+    }),
+    forgery("names.nearly-host", "full stops of another script", |case| {
+        only_domain(case, "example.org");
+        subject(case, CN, UTF8, "www\u{3002}example\u{ff0e}com".as_bytes());
+    }),
+    forgery("names.nearly-host", "a host name in U-labels", |case| {
+        only_domain(case, "example.org");
+        subject(case, CN, UTF8, "m\u{fc}nchen.example".as_bytes());
+    }),
+    forgery("names.nearly-host", "a host name among words", |case| {
+        only_domain(case, "example.org");
+        subject(case, CN, UTF8, b"Backup of www.example.com (old)");
+    }),
     forgery("names.domain", "a wildcard above the domain", |case| {
         only_domain(case, "example.org");
         case.set_names(&[dns("*.org")]);

@@ -15,6 +15,7 @@ use time::OffsetDateTime;
 use time::macros::datetime;
 
 use crate::inventory::profile_definition::ProfileDefinition;
+use crate::issuance::bad_keys::BadKeys;
 use crate::issuance::ca_certificate::{CaSubject, draft_own};
 use crate::issuance::context::IssuanceContext;
 use crate::issuance::csr_issuance::{
@@ -164,7 +165,9 @@ pub(super) async fn try_issue<R: Records>(
         username: "alice",
         team_id: Id::from_bytes([2; 12]),
     };
-    let issuance = CsrIssuance { requester, issuer: &issuer, request, ids: ids(), now: NOW };
+    let bad_keys = &BadKeys::shipped();
+    let issuance =
+        CsrIssuance { requester, issuer: &issuer, request, bad_keys, ids: ids(), now: NOW };
     let future = issue(issuance, signer, store);
     assert_send(&future);
     future.await

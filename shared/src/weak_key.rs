@@ -7,19 +7,35 @@ use std::sync::LazyLock;
 
 use num_bigint::BigUint;
 
-use super::violation::PolicyViolation;
+/// Why an RSA key is as good as published.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum WeakModulus {
+    /// A small factor.
+    #[error("its modulus can be divided by {0}; make a new key")]
+    SmallFactor(u32),
+    /// The mark of a flawed library.
+    #[error("it has the mark of CVE-2017-15361 (ROCA); make a new key elsewhere")]
+    Roca,
+    /// Primes that Fermat's method finds.
+    #[error("its primes lie so close that it can be factored; make a new key")]
+    ClosePrimes,
+}
 
 /// Checks an RSA modulus, odd and big-endian.
-pub(super) fn check(modulus: &[u8]) -> Result<(), PolicyViolation> {
+///
+/// # Errors
+///
+/// The modulus can be factored, and how.
+pub fn check_modulus(modulus: &[u8]) -> Result<(), WeakModulus> {
     let residues: Vec<_> = residues(modulus).collect();
     if let Some((prime, _)) = residues.iter().find(|(_, residue)| *residue == 0) {
         // CA/Browser Forum baseline requirements, section 6.1.6: no factor below 752.
-        return Err(PolicyViolation::SmallFactor(*prime));
+        return Err(WeakModulus::SmallFactor(*prime));
     }
     if has_roca_mark(&residues) {
-        return Err(PolicyViolation::Roca);
+        return Err(WeakModulus::Roca);
     }
-    if has_close_primes(modulus) { Err(PolicyViolation::ClosePrimes) } else { Ok(()) }
+    if has_close_primes(modulus) { Err(WeakModulus::ClosePrimes) } else { Ok(()) }
 }
 
 /// CVE-2017-15361: Infineon's library made primes `k · M + (65537^a mod M)`, where `M` is the
@@ -130,7 +146,8 @@ fn remainder(number: &[u8], divisor: u32) -> u32 {
 /// Whether the encoding is of an Ed25519 point whose order divides 8, or not canonical: under
 /// such a key signatures can be made without the private key (RFC 8032, section 5.1.7; the
 /// points are those of order 1, 2, 4 and 8).
-pub(super) fn has_small_order(point: &[u8; 32]) -> bool {
+#[must_use]
+pub fn has_small_order(point: &[u8; 32]) -> bool {
     let mut y = *point;
     // The top bit is the sign of x.
     let [.., last] = &mut y;
@@ -157,3 +174,36 @@ const SMALL_ORDER: [[u8; 32]; 5] = [
     *b"\xc7\x17\x6a\x70\x3d\x4d\xd8\x4f\xba\x3c\x0b\x76\x0d\x10\x67\x0f\
        \x2a\x20\x53\xfa\x2c\x39\xcc\xc6\x4e\xc7\xfd\x77\x92\xac\x03\x7a",
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_can_be_factored_is_told_from_what_can_not() {
+        // Primes: 2^127 - 1, and two that are nearly the same.
+        let prime = (1_u128 << 127) - 1;
+        let (close, closer) = (4_294_967_291_u128, 4_294_967_279_u128);
+
+        for (modulus, outcome) in [
+            (prime, Ok(())),
+            (743 * 1_000_003, Err(WeakModulus::SmallFactor(743))),
+            // 65537 is a power of itself modulo every prime.
+            (65_537, Err(WeakModulus::Roca)),
+            (close * closer, Err(WeakModulus::ClosePrimes)),
+        ] {
+            assert_eq!(check_modulus(&modulus.to_be_bytes()), outcome, "{modulus}");
+        }
+    }
+
+    #[test]
+    fn the_ed25519_points_of_small_order_are_known_with_either_sign() {
+        let mut identity = [0; 32];
+        identity[0] = 1;
+        let mut other_sign = identity;
+        other_sign[31] = 0x80;
+
+        assert!(has_small_order(&identity) && has_small_order(&other_sign));
+        assert!(!has_small_order(&[9; 32]));
+    }
+}
