@@ -3,11 +3,10 @@
 use std::time::{Duration, Instant};
 
 use anyhow::ensure;
-use chancery_tests::Engine;
 use chancery_tests::load::Target;
-use clap::{Args, ValueEnum};
-use serde::Serialize;
+use clap::Args;
 
+use crate::database::Database;
 use crate::floor::{self, Floor};
 use crate::key::Kind;
 use crate::process::{cpu, own_cpu, peak_memory};
@@ -32,28 +31,22 @@ pub(crate) struct Options {
     /// How often each run is done; the median counts.
     #[arg(long, default_value_t = 1)]
     runs: usize,
+    /// Certificates that the home has already issued before the first run.
+    #[arg(long, default_value_t = 0)]
+    records: u64,
     /// JSON instead of a table.
     #[arg(long)]
     json: bool,
-}
-
-/// A database engine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Database {
-    Sqlite,
-    Postgres,
 }
 
 /// Connections are opened and caches filled meanwhile.
 const WARM_UP: Duration = Duration::from_secs(2);
 
 pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
-    let engine = match options.database {
-        Database::Sqlite => Engine::Sqlite,
-        Database::Postgres => Engine::Postgres,
-    };
-    let mut scene = Scene::start(engine, options.key)?;
+    let mut scene = Scene::start(options.database.engine(), options.key)?;
+    if options.records > 0 {
+        scene.seed(options.records)?;
+    }
     let token = scene.administrator.token().unwrap_or_default().to_owned();
     let installation = &scene.installation;
     let root = installation.root_pem();

@@ -1,12 +1,15 @@
 //! `chancery-bench`: what a certificate costs on this machine, beside what its signature alone
 //! would cost in the same token. Rates differ from machine to machine; the ratios are what counts.
 
+mod database;
 mod floor;
 mod issue;
 mod key;
 mod process;
 mod report;
 mod scene;
+mod seed;
+mod start;
 
 use clap::{Parser, Subcommand};
 
@@ -22,6 +25,10 @@ struct Arguments {
 enum Command {
     /// Issues certificates for CSRs as fast as so many clients can ask.
     Issue(issue::Options),
+    /// Gives a stopped home a past of many certificates.
+    Seed(seed::Options),
+    /// Measures how long the service takes to become ready on homes with a past.
+    Start(start::Options),
     /// Measures the token alone; the other commands call it.
     #[command(hide = true)]
     Floor(floor::Options),
@@ -33,6 +40,8 @@ fn main() -> anyhow::Result<()> {
     anyhow::ensure!(provider.install_default().is_ok(), "there is a crypto provider already");
     match command {
         Command::Issue(options) => issue::run(&options),
+        Command::Seed(options) => seed::run(&options),
+        Command::Start(options) => start::run(&options),
         Command::Floor(options) => floor::run_here(&options),
     }
 }
