@@ -6,8 +6,8 @@ use std::fmt;
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::registry;
 use tracing_subscriber::util::SubscriberInitExt as _;
-use tracing_subscriber::{Layer as _, registry};
 
 /// Why nothing is logged.
 #[derive(Debug, thiserror::Error)]
@@ -43,9 +43,10 @@ where
         .json()
         .flatten_event(true)
         .with_span_list(false)
-        .with_writer(writer)
-        .with_filter(filter);
-    Ok(registry().with(lines))
+        .with_writer(writer);
+    // One filter for all: a layer's own remembers, on the thread, what it was asked about an event
+    // that then never came, and takes the next one for that.
+    Ok(registry().with(filter).with(lines))
 }
 
 /// An error with all its causes, in one line: none of them repeats the next.
@@ -85,6 +86,27 @@ mod tests {
         fn flush(&mut self) -> io::Result<()> {
             Ok(())
         }
+    }
+
+    #[test]
+    fn a_line_follows_a_look_whether_something_else_would_be_logged() {
+        // Logged once before, so that its place in the code is known to be let through.
+        let say = || tracing::info!("said");
+        let lines = Lines::default();
+        let writer = lines.clone();
+        let subscriber = subscriber("info,chancery_api=debug", move || writer.clone()).unwrap();
+
+        tracing::subscriber::with_default(subscriber, || {
+            say();
+            // As sqlx asks before each statement, by way of the crate `log`.
+            let statement = tracing::debug_span!(target: "sqlx::query", "statement");
+            let statement = statement.metadata().unwrap();
+            tracing::dispatcher::get_default(|log| log.enabled(statement));
+            say();
+        });
+
+        let text = String::from_utf8(lines.0.lock().unwrap().clone()).unwrap();
+        assert_eq!(text.lines().count(), 2, "{text}");
     }
 
     #[test]

@@ -163,7 +163,7 @@ mod tests {
             let (right, changes) = correct(&sent).unwrap();
 
             let text = decode_value(&sent.rdns()[0][0].value).unwrap();
-            assert_eq!(right.texts(type_id).collect::<Vec<_>>(), [text.clone()]);
+            assert_eq!(right.texts(type_id).collect::<Vec<_>>(), std::slice::from_ref(&text));
             assert_eq!(changes.len(), 1, "{text}");
             assert_eq!((changes[0].from, changes[0].to), (string_type(tag), to), "{text}");
             assert_eq!(correct(&right).unwrap(), (right, Vec::new()));

@@ -2,10 +2,9 @@
 
 use std::time::Duration;
 
-use chancery_tests::Engine;
-use clap::{Args, ValueEnum};
-use serde::Serialize;
+use clap::Args;
 
+use crate::database::Database;
 use crate::floor::{self, Floor};
 use crate::key::Kind;
 use crate::measure::measure;
@@ -30,30 +29,19 @@ pub(crate) struct Options {
     /// How often each run is done; the median counts.
     #[arg(long, default_value_t = 1)]
     runs: usize,
+    /// Certificates that the home has already issued before the first run.
+    #[arg(long, default_value_t = 0)]
+    records: u64,
     /// JSON instead of a table.
     #[arg(long)]
     json: bool,
 }
 
-/// A database engine.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Database {
-    Sqlite,
-    Postgres,
-}
-
-impl Database {
-    pub(crate) fn engine(self) -> Engine {
-        match self {
-            Self::Sqlite => Engine::Sqlite,
-            Self::Postgres => Engine::Postgres,
-        }
-    }
-}
-
 pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     let mut scene = Scene::start(options.database.engine(), options.key, false)?;
+    if options.records > 0 {
+        scene.seed(options.records)?;
+    }
     let target = scene.target()?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let mut runs = Vec::new();

@@ -1,6 +1,7 @@
 //! `chancery-bench`: what a certificate costs on this machine, beside what its signature alone
 //! would cost in the same token. Rates differ from machine to machine; the ratios are what counts.
 
+mod database;
 mod floor;
 mod issue;
 mod key;
@@ -9,7 +10,9 @@ mod overload;
 mod process;
 mod report;
 mod scene;
+mod seed;
 mod slow_disk;
+mod start;
 
 use clap::{Parser, Subcommand};
 
@@ -29,6 +32,10 @@ enum Command {
     Overload(overload::Options),
     /// The same clients on a quick disk and on one whose syncs take their time.
     SlowDisk(slow_disk::Options),
+    /// Gives a stopped home a past of many certificates.
+    Seed(seed::Options),
+    /// Measures how long the service takes to become ready on homes with a past.
+    Start(start::Options),
     /// Measures the token alone; the other commands call it.
     #[command(hide = true)]
     Floor(floor::Options),
@@ -42,6 +49,8 @@ fn main() -> anyhow::Result<()> {
         Command::Issue(options) => issue::run(&options),
         Command::Overload(options) => overload::run(&options),
         Command::SlowDisk(options) => slow_disk::run(&options),
+        Command::Seed(options) => seed::run(&options),
+        Command::Start(options) => start::run(&options),
         Command::Floor(options) => floor::run_here(&options),
     }
 }

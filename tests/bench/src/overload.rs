@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use clap::Args;
 
-use crate::issue::Database;
+use crate::database::Database;
 use crate::key::Kind;
 use crate::measure::measure;
 use crate::report;

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::json;
 
+use crate::database::Database;
 use crate::floor::Floor;
-use crate::issue::{Database, ratio};
+use crate::issue::ratio;
 use crate::key::Kind;
 
 /// One run.

@@ -1,6 +1,9 @@
 //! A service of its own with a CA of the wanted kind, and requests for it.
 
+use std::time::Duration;
+
 use anyhow::{Context as _, ensure};
+use chancery_tests::database::PostgresDatabase;
 use chancery_tests::load::Target;
 use chancery_tests::openssl::{KEY_KINDS, Workbench};
 use chancery_tests::{Client, Engine, Installation, Plan};
@@ -8,9 +11,13 @@ use serde_json::{Value, json};
 
 use crate::key::Kind;
 use crate::process;
+use crate::seed::seed;
 
 /// The CA that is measured, and the issuer on it.
 const CA: &str = "Bench CA";
+
+/// Long for a machine that does nothing else; tests share it.
+const PATIENCE: Duration = Duration::from_mins(2);
 
 /// So many different CSRs; clients share them.
 const CSRS: usize = 16;
@@ -22,12 +29,15 @@ pub(crate) struct Scene {
     pub(crate) key_id: String,
     /// Bodies of `POST /certs/requestp10`.
     pub(crate) bodies: Vec<String>,
+    has_patterns: bool,
 }
 
 impl Scene {
     /// `sabotaged`: its disk can be made slow.
     pub(crate) fn start(engine: Engine, key: Kind, sabotaged: bool) -> anyhow::Result<Self> {
-        let plan = Plan { engine, sabotaged, ..Plan::default() };
+        // One line for each pass of reconciliation.
+        let api_lines = vec!["log.level=info,chancery_api::reconcile=debug"];
+        let plan = Plan { engine, api_lines, sabotaged, ..Plan::default() };
         let installation = Installation::start_as(plan);
         let administrator = installation.administrator();
         let before = key_ids(&installation)?;
@@ -36,7 +46,48 @@ impl Scene {
         let key_id = key_ids(&installation)?.into_iter().find(|id| !before.contains(id));
         let bodies = bodies(key)?;
         let key_id = key_id.context("the CA has no key of its own")?;
-        Ok(Self { installation, administrator, key_id, bodies })
+        Ok(Self { installation, administrator, key_id, bodies, has_patterns: false })
+    }
+
+    /// Waits for reconciliation's first pass since the start: what came of it.
+    pub(crate) fn reconciled(&self) -> anyhow::Result<Value> {
+        let output = self.installation.api().output();
+        Ok(output.wait_for("reconciliation", PATIENCE, |text| {
+            let mut lines = text.lines().filter_map(|line| serde_json::from_str(line).ok());
+            lines.find(|line: &Value| line["message"] == "reconciled")
+        })?)
+    }
+
+    /// Stops it, gives it a past of so many certificates, and starts it again.
+    pub(crate) fn seed(&mut self, records: u64) -> anyhow::Result<()> {
+        if !self.has_patterns {
+            self.request_patterns()?;
+            self.has_patterns = true;
+        }
+        self.installation.stop();
+        let url = self.installation.database().map(PostgresDatabase::url);
+        seed(&self.installation.home().path(), url.as_deref(), records)?;
+        self.installation.start_again();
+        self.administrator = self.installation.administrator();
+        Ok(())
+    }
+
+    /// Certificates of several owners in several teams.
+    fn request_patterns(&self) -> anyhow::Result<()> {
+        for (number, bodies) in self.bodies.chunks(4).enumerate() {
+            let team = format!("Team {number}");
+            let new = json!({"name": team, "internalGroup": "USER"});
+            self.administrator.post("/api/admin/teams", &new)?.expect_status(200)?;
+            let member = self.installation.member(&format!("member-{number}"), &[&team]);
+            for body in bodies {
+                let mut body: Value = serde_json::from_str(body)?;
+                if let Some(fields) = body.as_object_mut() {
+                    fields.insert("extraInfo".to_owned(), json!(format!("rack {number}")));
+                }
+                member.request_with(&body)?;
+            }
+        }
+        Ok(())
     }
 
     /// Where the clients ask.
@@ -91,6 +142,6 @@ fn bodies(key: Kind) -> anyhow::Result<Vec<String>> {
 }
 
 /// CPU time of all processes of PostgreSQL on this machine.
-pub(crate) fn postgres_cpu() -> anyhow::Result<std::time::Duration> {
+pub(crate) fn postgres_cpu() -> anyhow::Result<Duration> {
     process::named("postgres")?.into_iter().map(process::cpu).sum()
 }

@@ -6,7 +6,7 @@ use anyhow::Context as _;
 use chancery_tests::sabotage::DiskOrder;
 use clap::Args;
 
-use crate::issue::Database;
+use crate::database::Database;
 use crate::key::Kind;
 use crate::measure::measure;
 use crate::scene::Scene;
@@ -43,7 +43,7 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
         call: "sync",
         how: "delay",
         number: options.milliseconds,
-        below: scene.installation.home().path().to_owned(),
+        below: scene.installation.home().path().clone(),
     };
     println!("{} CA and CSRs, {:?}", options.key.name(), options.database);
     let mut ratios = Vec::new();

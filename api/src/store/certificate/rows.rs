@@ -90,7 +90,7 @@ impl Row for &Certificate {
             signer_id, journal_seq, journal_hash, created_at";
         const ONCE: &str = " ON CONFLICT (issuer_key, serial_number) DO NOTHING";
         static INSERTS: LazyLock<Inserts> = LazyLock::new(|| inserts(TABLE, COLUMNS, ONCE));
-        &*INSERTS
+        &INSERTS
     }
 
     fn bind<'q>(&'q self, query: Bound<'q>) -> Bound<'q> {
@@ -145,7 +145,7 @@ impl Row for Csr<'_> {
 
     fn inserts() -> &'static Inserts {
         static INSERTS: LazyLock<Inserts> = LazyLock::new(|| inserts("csr", "csr_id, der", ""));
-        &*INSERTS
+        &INSERTS
     }
 
     fn bind<'q>(&'q self, query: Bound<'q>) -> Bound<'q> {
@@ -165,7 +165,7 @@ impl Row for History<'_> {
     fn inserts() -> &'static Inserts {
         const COLUMNS: &str = "history_id, certificate_id, happened_at, event, details";
         static INSERTS: LazyLock<Inserts> = LazyLock::new(|| inserts(HISTORY, COLUMNS, ""));
-        &*INSERTS
+        &INSERTS
     }
 
     fn bind<'q>(&'q self, query: Bound<'q>) -> Bound<'q> {
