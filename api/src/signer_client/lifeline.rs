@@ -117,13 +117,23 @@ async fn connect(shared: &Shared) -> Result<Held<'_>, Lost> {
     .map_err(|_| Lost::Slow)?
 }
 
-/// Looks at the signer about every second, and at once when asked to.
+/// Looks at the signer about every second, and at once when asked to. Where it can't sign yet it is
+/// about to, mostly: then sooner, and less and less often.
 async fn keep(held: &Held<'_>) -> Lost {
     let options = &held.shared.options;
+    let (first, _) = options.back_off;
+    let mut soon = first;
     loop {
+        let pause = if held.shared.state.borrow().is_whole() {
+            soon = first;
+            options.refresh_every
+        } else {
+            let longer = (soon * 2).min(options.refresh_every);
+            std::mem::replace(&mut soon, longer)
+        };
         tokio::select! {
             () = held.connection.ended() => return Lost::Ended,
-            () = sleep(options.refresh_every) => {}
+            () = sleep(pause) => {}
             () = held.shared.refresh.notified() => {}
         }
         let mut greeting = pin!(greet(held));

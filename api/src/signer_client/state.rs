@@ -139,6 +139,13 @@ impl SignerState {
         }
         self.halted().map_or(Ok(()), |halted| Err(SignerError::Refused(halted.clone())))
     }
+
+    /// Whether the signer can sign, and on every token.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        let signs = |token: &TokenSummary| token.state == TokenState::Ok;
+        self.check_signer().is_ok() && self.tokens().iter().all(signs)
+    }
 }
 
 fn refusal(code: RefusalCode, detail: &str) -> SignerError {

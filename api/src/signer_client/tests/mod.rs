@@ -251,6 +251,25 @@ async fn a_refusal_that_speaks_of_the_token_refreshes_the_state_at_once() {
 }
 
 #[tokio::test]
+async fn a_token_that_does_not_sign_yet_is_looked_at_again_soon() {
+    let folder = tempfile::tempdir().unwrap();
+    let fake = FakeSigner::start(folder.path());
+    fake.signer().tokens[0].state = TokenState::Recovering;
+    let options = Options {
+        wait_for_connection: Duration::from_secs(20),
+        // Never by itself within this test, once all is well.
+        refresh_every: Duration::from_hours(1),
+        ..Options::new(fake.socket.clone())
+    };
+    let client = SignerClient::start(options, Arc::new(NoHeads), Arc::new(TestRandom::default()));
+    becomes(&client, |state| state.is_reachable() && !state.is_whole()).await;
+
+    fake.signer().tokens[0].state = TokenState::Ok;
+
+    becomes(&client, SignerState::is_whole).await;
+}
+
+#[tokio::test]
 async fn each_hello_tells_the_heads_and_without_them_there_is_none() {
     struct Heads(std::sync::Mutex<Option<Vec<JournalHead>>>);
     impl JournalHeads for Heads {
