@@ -10,11 +10,12 @@
 #   integration    tests of one crate on a real token and both databases
 #   doc            examples in the documentation, forgeries that must not compile
 #   system         both programs, a real token, both databases, real clients
+#   bench          what a certificate costs, in multiples of its signature
 #   faults         the long versions of tests that make things fail; only when named
 #   soak           an hour of random troubles under load, on each database; only when named
 #
-# One build in the dev profile serves all of them. As root, the system tests run signer and API as
-# two different users; otherwise as one.
+# One build in the dev profile serves all of them but the bench, which measures what is shipped. As
+# root, the system tests run signer and API as two different users; otherwise as one.
 set -euo pipefail
 
 cd "$(dirname "${BASH_SOURCE[0]}")"
@@ -118,6 +119,15 @@ part_integration() { run_test_files '.name != "chancery-tests"'; }
 
 part_system() { part_build && run_test_files '.name == "chancery-tests"'; }
 
+# Twice what a certificate may cost: noise passes, a gross regression does not.
+part_bench() {
+  cargo build --quiet --release --locked \
+    -p chancery-signer -p chancery-api -p chancery-hsm-config -p chancery-bench
+  local bench=("$target/release/chancery-bench" issue --seconds 5 --runs 3)
+  "${bench[@]}" --key p256 --at-most 6
+  "${bench[@]}" --key rsa2048 --at-most 3.2
+}
+
 # Every return value of the token at every function, and workers lost fifty times.
 part_faults() {
   part_build
@@ -143,7 +153,7 @@ run_test_files() {
   cargo test --quiet --no-fail-fast --workspace --locked "${chosen[@]}"
 }
 
-all=(shell fmt dependencies clippy build unit integration doc system)
+all=(shell fmt dependencies clippy build unit integration doc system bench)
 
 main() {
   local parts=("$@") part times=() began

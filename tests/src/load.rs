@@ -40,6 +40,17 @@ pub struct Seen {
     pub without_retry_after: u64,
 }
 
+/// How a long answer came.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrival {
+    /// Until its first bytes.
+    pub first: Duration,
+    /// Until its end.
+    pub all: Duration,
+    /// Its length.
+    pub bytes: usize,
+}
+
 impl Target {
     /// Clients of the service on this port, with this bearer token.
     ///
@@ -92,6 +103,30 @@ impl Target {
         let says_when = answer.headers().contains_key(RETRY_AFTER);
         answer.into_body().collect().await?;
         Ok((status, says_when))
+    }
+
+    /// Reads a whole answer, however long it is, as it comes.
+    ///
+    /// # Errors
+    ///
+    /// The service refuses it, or breaks it off.
+    pub async fn read(&self, path: &str) -> anyhow::Result<Arrival> {
+        let mut sender = self.connect().await?;
+        let request = Request::get(path)
+            .header(HOST, "localhost")
+            .header(AUTHORIZATION, &self.authorization)
+            .body(Full::new(Bytes::new()))?;
+        sender.ready().await?;
+        let began = Instant::now();
+        let answer = sender.send_request(request).await?;
+        anyhow::ensure!(answer.status() == StatusCode::OK, "{}", answer.status());
+        let mut body = answer.into_body();
+        let (mut first, mut bytes) = (None, 0);
+        while let Some(frame) = body.frame().await {
+            first.get_or_insert_with(|| began.elapsed());
+            bytes += frame?.data_ref().map_or(0, Bytes::len);
+        }
+        Ok(Arrival { first: first.context("an empty answer")?, all: began.elapsed(), bytes })
     }
 
     /// One client, until the end. What began or ended outside the time does not count.

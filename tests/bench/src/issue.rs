@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use anyhow::ensure;
 use clap::Args;
 
 use crate::database::Database;
@@ -32,6 +33,9 @@ pub(crate) struct Options {
     /// Certificates that the home has already issued before the first run.
     #[arg(long, default_value_t = 0)]
     records: u64,
+    /// Fails where a certificate costs more than so many times the floor, in the median.
+    #[arg(long)]
+    at_most: Option<f64>,
     /// JSON instead of a table.
     #[arg(long)]
     json: bool,
@@ -53,7 +57,14 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     }
     scene.installation.stop();
     let floor = floor::measure(scene.installation.home(), &scene.key_id, options.key)?;
-    report::print(options.database, options.key, floor, &runs, options.json)
+    report::print(options.database, options.key, floor, &runs, options.json)?;
+    let Some(at_most) = options.at_most else { return Ok(()) };
+    for run in report::medians(&runs) {
+        let ratio = ratio(&run, &floor);
+        let clients = run.clients;
+        ensure!(ratio <= at_most, "{clients} clients: {ratio:.2} times the floor, not {at_most}");
+    }
+    Ok(())
 }
 
 /// What a certificate costs as a multiple of the floor.

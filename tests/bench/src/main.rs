@@ -5,6 +5,7 @@ mod database;
 mod floor;
 mod issue;
 mod key;
+mod list;
 mod measure;
 mod overload;
 mod process;
@@ -32,6 +33,8 @@ enum Command {
     Overload(overload::Options),
     /// The same clients on a quick disk and on one whose syncs take their time.
     SlowDisk(slow_disk::Options),
+    /// Reads the records of a home with a past, all in one answer.
+    List(list::Options),
     /// Gives a stopped home a past of many certificates.
     Seed(seed::Options),
     /// Measures how long the service takes to become ready on homes with a past.
@@ -49,6 +52,7 @@ fn main() -> anyhow::Result<()> {
         Command::Issue(options) => issue::run(&options),
         Command::Overload(options) => overload::run(&options),
         Command::SlowDisk(options) => slow_disk::run(&options),
+        Command::List(options) => list::run(&options),
         Command::Seed(options) => seed::run(&options),
         Command::Start(options) => start::run(&options),
         Command::Floor(options) => floor::run_here(&options),

@@ -43,11 +43,7 @@ pub(crate) fn print(
     runs: &[Run],
     as_json: bool,
 ) -> anyhow::Result<()> {
-    let mut counts: Vec<_> = runs.iter().map(|run| run.clients).collect();
-    counts.dedup();
-    counts.sort_unstable();
-    counts.dedup();
-    let medians: Vec<_> = counts.into_iter().filter_map(|count| median(runs, count)).collect();
+    let medians = medians(runs);
     if as_json {
         let runs: Vec<_> = medians
             .iter()
@@ -124,6 +120,14 @@ pub(crate) fn print_memory(run: &Run) {
         .map(|(name, bytes)| format!("{name} {} MiB", mebibytes(bytes)))
         .collect();
     println!("peak memory: {}", memory.join(", "));
+}
+
+/// Of each number of clients the run in the middle.
+pub(crate) fn medians(runs: &[Run]) -> Vec<Run> {
+    let mut counts: Vec<_> = runs.iter().map(|run| run.clients).collect();
+    counts.sort_unstable();
+    counts.dedup();
+    counts.into_iter().filter_map(|count| median(runs, count)).collect()
 }
 
 /// The run of so many clients whose rate is in the middle.
