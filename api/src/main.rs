@@ -16,6 +16,9 @@ use rustix::process::{Resource, Rlimit, getrlimit, setrlimit, umask};
 use sd_notify::NotifyState;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Chancery's API: who may have which certificate, and its record.
 #[derive(Parser)]
 #[command(version)]

@@ -3,6 +3,8 @@
 //! Debian's weak keys of 2008 (CVE-2008-0166) are not among them: their lists are megabytes, and
 //! the makers of such keys are long gone.
 
+use std::sync::LazyLock;
+
 use num_bigint::BigUint;
 
 /// Why an RSA key is as good as published.
@@ -25,11 +27,12 @@ pub enum WeakModulus {
 ///
 /// The modulus can be factored, and how.
 pub fn check_modulus(modulus: &[u8]) -> Result<(), WeakModulus> {
-    if let Some(divisor) = (3..752).step_by(2).find(|divisor| remainder(modulus, *divisor) == 0) {
+    let residues: Vec<_> = residues(modulus).collect();
+    if let Some((prime, _)) = residues.iter().find(|(_, residue)| *residue == 0) {
         // CA/Browser Forum baseline requirements, section 6.1.6: no factor below 752.
-        return Err(WeakModulus::SmallFactor(divisor));
+        return Err(WeakModulus::SmallFactor(*prime));
     }
-    if has_roca_mark(modulus) {
+    if has_roca_mark(&residues) {
         return Err(WeakModulus::Roca);
     }
     if has_close_primes(modulus) { Err(WeakModulus::ClosePrimes) } else { Ok(()) }
@@ -38,13 +41,12 @@ pub fn check_modulus(modulus: &[u8]) -> Result<(), WeakModulus> {
 /// CVE-2017-15361: Infineon's library made primes `k · M + (65537^a mod M)`, where `M` is the
 /// product of the first primes. So modulo each of them the modulus is a power of 65537, which
 /// befalls another key about once in 2^28.
-fn has_roca_mark(modulus: &[u8]) -> bool {
-    ROCA_PRIMES.iter().all(|prime| {
-        let expected = remainder(modulus, *prime);
+fn has_roca_mark(residues: &[(u32, u32)]) -> bool {
+    residues.iter().take_while(|(prime, _)| *prime <= LAST_ROCA_PRIME).all(|(prime, residue)| {
         let generator = 65_537 % prime;
         let mut power = 1;
         for _ in 0..*prime {
-            if power == expected {
+            if power == *residue {
                 return true;
             }
             power = power * generator % prime;
@@ -53,11 +55,35 @@ fn has_roca_mark(modulus: &[u8]) -> bool {
     })
 }
 
-/// The odd ones of the 39 primes in the shortest keys' `M`; longer keys have these and more.
-const ROCA_PRIMES: [u32; 38] = [
-    3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97,
-    101, 103, 107, 109, 113, 127, 131, 137, 139, 149, 151, 157, 163, 167,
-];
+/// The last of the 39 primes in the shortest keys' `M`; longer keys have these and more.
+const LAST_ROCA_PRIME: u32 = 167;
+
+/// The odd primes below 752, in ascending order, each with the residue of `number`, big-endian.
+/// Divides by products of primes: a long number is gone through once for several of them.
+fn residues(number: &[u8]) -> impl Iterator<Item = (u32, u32)> {
+    PRODUCTS.iter().flat_map(|(product, primes)| {
+        let residue = remainder(number, *product);
+        primes.iter().map(move |prime| (*prime, residue % prime))
+    })
+}
+
+/// The odd primes below 752, as many together as have a product of 32 bits.
+static PRODUCTS: LazyLock<Vec<(u32, Vec<u32>)>> = LazyLock::new(|| {
+    let mut products: Vec<(u32, Vec<u32>)> = Vec::new();
+    for prime in (3_u32..752).filter(|n| (3..*n).step_by(2).all(|d| n % d != 0) && n % 2 == 1) {
+        let last = products.last_mut();
+        match last
+            .and_then(|(product, primes)| Some((product.checked_mul(prime)?, product, primes)))
+        {
+            Some((larger, product, primes)) => {
+                *product = larger;
+                primes.push(prime);
+            }
+            None => products.push((prime, vec![prime])),
+        }
+    }
+    products
+});
 
 /// How many steps of Fermat's method are tried, as other CAs do.
 const FERMAT_ROUNDS: u32 = 100;
@@ -68,19 +94,35 @@ fn has_close_primes(modulus: &[u8]) -> bool {
     // With n = a² − b², the factors are a − b and a + b.
     let first = modulus.sqrt() + 1_u32;
     let mut difference = &first * &first - &modulus;
-    for round in 0..FERMAT_ROUNDS {
+    // (a + 1)² − n = (a² − n) + 2a + 1
+    let mut step = first * 2_u32 + 1_u32;
+    for _ in 0..FERMAT_ROUNDS {
         if is_square(&difference) {
             return true;
         }
-        // (a + 1)² − n = (a² − n) + 2a + 1
-        difference += (&first + round) * 2_u32 + 1_u32;
+        difference += &step;
+        step += 2_u32;
     }
     false
 }
 
+/// The residues of squares modulo 64, a bit each.
+const SQUARES_MODULO_64: u64 = {
+    let (mut bits, mut root) = (0, 0);
+    while root < 64 {
+        bits |= 1 << (root * root % 64);
+        root += 1;
+    }
+    bits
+};
+
 /// Asks the cheap questions first: only 12 of 64 residues are squares, and so on.
 fn is_square(number: &BigUint) -> bool {
-    for base in [64_u32, 63, 65, 11] {
+    let low = number.iter_u32_digits().next().unwrap_or(0) % 64;
+    if SQUARES_MODULO_64 >> low & 1 == 0 {
+        return false;
+    }
+    for base in [63_u32, 65, 11] {
         let residue = u32::try_from(number % base).unwrap_or(0);
         if !(0..base).any(|root| root * root % base == residue) {
             return false;

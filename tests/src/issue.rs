@@ -17,6 +17,9 @@ pub struct Issued {
     pub pem: String,
 }
 
+/// As many records as the API gives in one answer.
+const PAGE: usize = 1_000;
+
 impl Client {
     /// Asks [`ISSUER`] for a certificate.
     ///
@@ -56,8 +59,21 @@ impl Client {
     ///
     /// The service refuses it.
     pub fn records(&self) -> anyhow::Result<Vec<Value>> {
-        let list = self.get("/api/certs")?.expect_status(200)?.json()?;
-        list.as_array().cloned().context("no array")
+        let mut records = Vec::new();
+        loop {
+            // A page at a time: the whole list of a long run takes longer than an answer may.
+            let after = match records.last() {
+                Some(Value::Object(last)) => last["id"].as_str().unwrap_or_default(),
+                _ => "",
+            };
+            let path = format!("/api/certs?limit={PAGE}&after={after}");
+            let page = self.get(&path)?.expect_status(200)?.json()?;
+            let page = page.as_array().context("no array")?;
+            records.extend_from_slice(page);
+            if page.len() < PAGE {
+                return Ok(records);
+            }
+        }
     }
 
     /// The chain of an issuer as one PEM text, issuing CA first.

@@ -8,7 +8,7 @@ use anyhow::Context as _;
 use http_body_util::{BodyExt as _, Full};
 use hyper::body::Bytes;
 use hyper::client::conn::http1::{self, SendRequest};
-use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HOST};
+use hyper::header::{AUTHORIZATION, CONTENT_TYPE, HOST, RETRY_AFTER};
 use hyper::{Request, StatusCode};
 use hyper_util::rt::TokioIo;
 use rustls::{ClientConfig, RootCertStore};
@@ -36,6 +36,8 @@ pub struct Seen {
     pub took: Vec<Duration>,
     /// Other answers, by status; 0: no answer.
     pub refused: BTreeMap<u16, u64>,
+    /// How many of those with 429 or 503 did not say when to come back.
+    pub without_retry_after: u64,
 }
 
 impl Target {
@@ -77,7 +79,7 @@ impl Target {
         &self,
         sender: &mut SendRequest<Full<Bytes>>,
         number: usize,
-    ) -> anyhow::Result<StatusCode> {
+    ) -> anyhow::Result<(StatusCode, bool)> {
         let body = self.bodies.get(number % self.bodies.len()).context("no body")?.clone();
         let request = Request::post("/api/certs/requestp10")
             .header(HOST, "localhost")
@@ -87,8 +89,9 @@ impl Target {
         sender.ready().await?;
         let answer = sender.send_request(request).await?;
         let status = answer.status();
+        let says_when = answer.headers().contains_key(RETRY_AFTER);
         answer.into_body().collect().await?;
-        Ok(status)
+        Ok((status, says_when))
     }
 
     /// One client, until the end. What began or ended outside the time does not count.
@@ -122,8 +125,14 @@ impl Target {
                 continue;
             }
             match answer {
-                Ok(StatusCode::OK) => seen.took.push(ended - began),
-                Ok(status) => *seen.refused.entry(status.as_u16()).or_default() += 1,
+                Ok((StatusCode::OK, _)) => seen.took.push(ended - began),
+                Ok((status, says_when)) => {
+                    *seen.refused.entry(status.as_u16()).or_default() += 1;
+                    let is_for_now =
+                        [StatusCode::SERVICE_UNAVAILABLE, StatusCode::TOO_MANY_REQUESTS]
+                            .contains(&status);
+                    seen.without_retry_after += u64::from(is_for_now && !says_when);
+                }
                 Err(_) => *seen.refused.entry(0).or_default() += 1,
             }
         }
@@ -147,7 +156,8 @@ impl Target {
         }
         let mut all = Seen::default();
         while let Some(seen) = tasks.join_next().await {
-            let Seen { took, refused } = seen??;
+            let Seen { took, refused, without_retry_after } = seen??;
+            all.without_retry_after += without_retry_after;
             all.took.extend(took);
             for (status, times) in refused {
                 *all.refused.entry(status).or_default() += times;

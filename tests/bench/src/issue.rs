@@ -1,18 +1,16 @@
 //! `issue`: certificates for CSRs.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use anyhow::ensure;
 use chancery_tests::Engine;
-use chancery_tests::load::Target;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
 use crate::floor::{self, Floor};
 use crate::key::Kind;
-use crate::process::{cpu, own_cpu, peak_memory};
+use crate::measure::measure;
 use crate::report::{self, Run};
-use crate::scene::{Scene, postgres_cpu};
+use crate::scene::Scene;
 
 /// What to measure.
 #[derive(Clone, Debug, Args)]
@@ -45,19 +43,18 @@ pub(crate) enum Database {
     Postgres,
 }
 
-/// Connections are opened and caches filled meanwhile.
-const WARM_UP: Duration = Duration::from_secs(2);
+impl Database {
+    pub(crate) fn engine(self) -> Engine {
+        match self {
+            Self::Sqlite => Engine::Sqlite,
+            Self::Postgres => Engine::Postgres,
+        }
+    }
+}
 
 pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
-    let engine = match options.database {
-        Database::Sqlite => Engine::Sqlite,
-        Database::Postgres => Engine::Postgres,
-    };
-    let mut scene = Scene::start(engine, options.key)?;
-    let token = scene.administrator.token().unwrap_or_default().to_owned();
-    let installation = &scene.installation;
-    let root = installation.root_pem();
-    let target = Target::new(installation.port(), &root, &token, &scene.bodies)?;
+    let mut scene = Scene::start(options.database.engine(), options.key, false)?;
+    let target = scene.target()?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     let mut runs = Vec::new();
     for _ in 0..options.runs {
@@ -69,73 +66,6 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<()> {
     scene.installation.stop();
     let floor = floor::measure(scene.installation.home(), &scene.key_id, options.key)?;
     report::print(options.database, options.key, floor, &runs, options.json)
-}
-
-async fn measure(
-    scene: &mut Scene,
-    target: &Target,
-    clients: u16,
-    measured: Duration,
-) -> anyhow::Result<Run> {
-    let processes = scene.processes()?;
-    let from = Instant::now() + WARM_UP;
-    let until = from + measured;
-    let load = {
-        let target = target.clone();
-        tokio::spawn(async move { target.clients(clients.into(), from, until).await })
-    };
-    tokio::time::sleep_until(from.into()).await;
-    let before = Used::of(&processes)?;
-    let syncs = scene.syncs()?;
-    tokio::time::sleep_until(until.into()).await;
-    let after = Used::of(&processes)?;
-    let syncs_after = scene.syncs()?;
-    let seen = load.await??;
-    ensure!(!seen.took.is_empty(), "no certificate was issued: {:?}", seen.refused);
-
-    let certificates = u32::try_from(seen.took.len())?;
-    let each = |used: Duration| used.as_secs_f64() * 1e6 / f64::from(certificates);
-    let cpu_us = processes
-        .iter()
-        .zip(before.processes.iter().zip(&after.processes))
-        .map(|((name, _), (before, after))| {
-            ((*name).to_owned(), each(after.saturating_sub(*before)))
-        })
-        .collect();
-    let peak_memory = processes
-        .iter()
-        .map(|(name, pid)| Ok(((*name).to_owned(), peak_memory(*pid)?)))
-        .collect::<anyhow::Result<_>>()?;
-    let per_certificate = |before: u64, after: u64| {
-        u32::try_from(after - before).map(|syncs| f64::from(syncs) / f64::from(certificates))
-    };
-    Ok(Run {
-        clients,
-        certificates_per_second: f64::from(certificates) / measured.as_secs_f64(),
-        p50_ms: seen.percentile(50),
-        p99_ms: seen.percentile(99),
-        cpu_us,
-        client_cpu_us: each(after.own.saturating_sub(before.own)),
-        postgres_cpu_us: each(after.postgres.saturating_sub(before.postgres)),
-        peak_memory,
-        journal_syncs: per_certificate(syncs[0], syncs_after[0])?,
-        database_commits: per_certificate(syncs[1], syncs_after[1])?,
-        refused: seen.refused,
-    })
-}
-
-/// CPU times at one moment.
-struct Used {
-    processes: Vec<Duration>,
-    own: Duration,
-    postgres: Duration,
-}
-
-impl Used {
-    fn of(processes: &[(&str, i32)]) -> anyhow::Result<Self> {
-        let processes = processes.iter().map(|(_, pid)| cpu(*pid)).collect::<Result<_, _>>()?;
-        Ok(Self { processes, own: own_cpu(), postgres: postgres_cpu()? })
-    }
 }
 
 /// What a certificate costs as a multiple of the floor.

@@ -4,9 +4,12 @@
 mod floor;
 mod issue;
 mod key;
+mod measure;
+mod overload;
 mod process;
 mod report;
 mod scene;
+mod slow_disk;
 
 use clap::{Parser, Subcommand};
 
@@ -22,6 +25,10 @@ struct Arguments {
 enum Command {
     /// Issues certificates for CSRs as fast as so many clients can ask.
     Issue(issue::Options),
+    /// Four times as many clients as fill the service: what they get, and how fast.
+    Overload(overload::Options),
+    /// The same clients on a quick disk and on one whose syncs take their time.
+    SlowDisk(slow_disk::Options),
     /// Measures the token alone; the other commands call it.
     #[command(hide = true)]
     Floor(floor::Options),
@@ -33,6 +40,8 @@ fn main() -> anyhow::Result<()> {
     anyhow::ensure!(provider.install_default().is_ok(), "there is a crypto provider already");
     match command {
         Command::Issue(options) => issue::run(&options),
+        Command::Overload(options) => overload::run(&options),
+        Command::SlowDisk(options) => slow_disk::run(&options),
         Command::Floor(options) => floor::run_here(&options),
     }
 }

@@ -31,6 +31,8 @@ pub(crate) struct Run {
     pub(crate) database_commits: f64,
     /// Answers other than 200, by status.
     pub(crate) refused: BTreeMap<u16, u64>,
+    /// How many of those with 429 or 503 did not say when to come back.
+    pub(crate) without_retry_after: u64,
 }
 
 pub(crate) fn print(
@@ -108,15 +110,19 @@ pub(crate) fn print(
         }
     }
     if let Some(run) = medians.last() {
-        let mebibytes = |bytes: &u64| bytes / (1024 * 1024);
-        let memory: Vec<_> = run
-            .peak_memory
-            .iter()
-            .map(|(name, bytes)| format!("{name} {} MiB", mebibytes(bytes)))
-            .collect();
-        println!("peak memory: {}", memory.join(", "));
+        print_memory(run);
     }
     Ok(())
+}
+
+pub(crate) fn print_memory(run: &Run) {
+    let mebibytes = |bytes: &u64| bytes / (1024 * 1024);
+    let memory: Vec<_> = run
+        .peak_memory
+        .iter()
+        .map(|(name, bytes)| format!("{name} {} MiB", mebibytes(bytes)))
+        .collect();
+    println!("peak memory: {}", memory.join(", "));
 }
 
 /// The run of so many clients whose rate is in the middle.

@@ -1,6 +1,7 @@
 //! A service of its own with a CA of the wanted kind, and requests for it.
 
 use anyhow::{Context as _, ensure};
+use chancery_tests::load::Target;
 use chancery_tests::openssl::{KEY_KINDS, Workbench};
 use chancery_tests::{Client, Engine, Installation, Plan};
 use serde_json::{Value, json};
@@ -24,8 +25,9 @@ pub(crate) struct Scene {
 }
 
 impl Scene {
-    pub(crate) fn start(engine: Engine, key: Kind) -> anyhow::Result<Self> {
-        let plan = Plan { engine, ..Plan::default() };
+    /// `sabotaged`: its disk can be made slow.
+    pub(crate) fn start(engine: Engine, key: Kind, sabotaged: bool) -> anyhow::Result<Self> {
+        let plan = Plan { engine, sabotaged, ..Plan::default() };
         let installation = Installation::start_as(plan);
         let administrator = installation.administrator();
         let before = key_ids(&installation)?;
@@ -35,6 +37,13 @@ impl Scene {
         let bodies = bodies(key)?;
         let key_id = key_id.context("the CA has no key of its own")?;
         Ok(Self { installation, administrator, key_id, bodies })
+    }
+
+    /// Where the clients ask.
+    pub(crate) fn target(&self) -> anyhow::Result<Target> {
+        let token = self.administrator.token().unwrap_or_default();
+        let root = self.installation.root_pem();
+        Target::new(self.installation.port(), &root, token, &self.bodies)
     }
 
     /// The processes whose work a certificate is: API, signer, signing worker.

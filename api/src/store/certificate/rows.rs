@@ -10,6 +10,7 @@ use sqlx::any::AnyArguments;
 use sqlx::query::Query;
 
 use super::{Certificate, HISTORY, HistoryEntry, NewCertificate, TABLE};
+use crate::store::engine::EngineName;
 use crate::store::row::signed;
 use crate::store::{StoreError, Write};
 use crate::timestamp::to_millis;
@@ -19,7 +20,23 @@ use crate::timestamp::to_millis;
 const SIZES: [usize; 5] = [16, 8, 4, 2, 1];
 
 /// The same `INSERT` for each of [`SIZES`].
-type Inserts = LazyLock<[(usize, &'static str); SIZES.len()]>;
+type Sized = [(usize, &'static str); SIZES.len()];
+
+/// The same with the parameters of each engine: SQLite looks for the name of a parameter among all
+/// of a statement's, PostgreSQL knows no parameters without one.
+struct Inserts {
+    sqlite: Sized,
+    postgres: Sized,
+}
+
+impl Inserts {
+    fn of(&self, engine: EngineName) -> &Sized {
+        match engine {
+            EngineName::Sqlite => &self.sqlite,
+            EngineName::Postgres => &self.postgres,
+        }
+    }
+}
 
 type Bound<'q> = Query<'q, Any, AnyArguments>;
 
@@ -27,13 +44,18 @@ type Bound<'q> = Query<'q, Any, AnyArguments>;
 trait Row {
     const TABLE: &'static str;
 
-    fn inserts() -> &'static [(usize, &'static str)];
+    fn inserts() -> &'static Inserts;
 
     /// Binds its values, in the order of the columns.
     fn bind<'q>(&'q self, query: Bound<'q>) -> Bound<'q>;
 }
 
-fn inserts(table: &str, columns: &str, end: &str) -> [(usize, &'static str); SIZES.len()] {
+fn inserts(table: &str, columns: &str, end: &str) -> Inserts {
+    let sized = |engine| sized(table, columns, end, engine);
+    Inserts { sqlite: sized(EngineName::Sqlite), postgres: sized(EngineName::Postgres) }
+}
+
+fn sized(table: &str, columns: &str, end: &str, engine: EngineName) -> Sized {
     let width = columns.split(',').count();
     SIZES.map(|rows| {
         let mut sql = format!("INSERT INTO {table} ({columns}) VALUES ");
@@ -43,7 +65,10 @@ fn inserts(table: &str, columns: &str, end: &str) -> [(usize, &'static str); SIZ
                 (true, _) => "), (",
                 (false, _) => ", ",
             };
-            let _ = write!(sql, "{before}${parameter}");
+            let _ = match engine {
+                EngineName::Sqlite => write!(sql, "{before}?"),
+                EngineName::Postgres => write!(sql, "{before}${parameter}"),
+            };
         }
         sql.push(')');
         sql.push_str(end);
@@ -55,7 +80,7 @@ fn inserts(table: &str, columns: &str, end: &str) -> [(usize, &'static str); SIZ
 impl Row for &Certificate {
     const TABLE: &'static str = TABLE;
 
-    fn inserts() -> &'static [(usize, &'static str)] {
+    fn inserts() -> &'static Inserts {
         const COLUMNS: &str = "
             certificate_id, issuer_key, serial_number, der, thumbprint, common_name, subject_dn,
             issuer_dn, not_before, not_after, is_ca, cert_issuer_id, local_ca_id,
@@ -64,7 +89,7 @@ impl Row for &Certificate {
             revoked, revoked_at, revocation_reason, has_key_data, imported_at, ms_template_name,
             signer_id, journal_seq, journal_hash, created_at";
         const ONCE: &str = " ON CONFLICT (issuer_key, serial_number) DO NOTHING";
-        static INSERTS: Inserts = LazyLock::new(|| inserts(TABLE, COLUMNS, ONCE));
+        static INSERTS: LazyLock<Inserts> = LazyLock::new(|| inserts(TABLE, COLUMNS, ONCE));
         &*INSERTS
     }
 
@@ -118,8 +143,8 @@ struct Csr<'a> {
 impl Row for Csr<'_> {
     const TABLE: &'static str = "csr";
 
-    fn inserts() -> &'static [(usize, &'static str)] {
-        static INSERTS: Inserts = LazyLock::new(|| inserts("csr", "csr_id, der", ""));
+    fn inserts() -> &'static Inserts {
+        static INSERTS: LazyLock<Inserts> = LazyLock::new(|| inserts("csr", "csr_id, der", ""));
         &*INSERTS
     }
 
@@ -137,9 +162,9 @@ pub(super) struct History<'a> {
 impl Row for History<'_> {
     const TABLE: &'static str = HISTORY;
 
-    fn inserts() -> &'static [(usize, &'static str)] {
+    fn inserts() -> &'static Inserts {
         const COLUMNS: &str = "history_id, certificate_id, happened_at, event, details";
-        static INSERTS: Inserts = LazyLock::new(|| inserts(HISTORY, COLUMNS, ""));
+        static INSERTS: LazyLock<Inserts> = LazyLock::new(|| inserts(HISTORY, COLUMNS, ""));
         &*INSERTS
     }
 
@@ -155,14 +180,16 @@ impl Row for History<'_> {
 
 /// All of them, for the test that prepares them on both engines.
 #[cfg(test)]
-pub(in crate::store) fn statements() -> Vec<(&'static str, &'static str)> {
-    let named = |(table, inserts): (&'static str, &'static [(usize, &'static str)])| {
-        inserts.iter().map(move |(_, sql)| (table, *sql))
+pub(in crate::store) fn statements(engine: EngineName) -> Vec<(&'static str, &'static str)> {
+    let of_table = |(table, inserts): (&'static str, &'static Inserts)| {
+        inserts.of(engine).iter().map(move |(_, sql)| (table, *sql))
     };
-    [(TABLE, <&Certificate>::inserts()), ("csr", Csr::inserts()), (HISTORY, History::inserts())]
-        .into_iter()
-        .flat_map(named)
-        .collect()
+    let tables = [
+        (TABLE, <&Certificate>::inserts()),
+        ("csr", Csr::inserts()),
+        (HISTORY, History::inserts()),
+    ];
+    tables.into_iter().flat_map(of_table).collect()
 }
 
 impl Write {
@@ -205,7 +232,7 @@ impl Write {
 
     async fn insert_rows<T: Row>(&mut self, rows: &[T]) -> Result<usize, StoreError> {
         let (mut rest, mut inserted) = (rows, 0);
-        for (size, sql) in T::inserts() {
+        for (size, sql) in T::inserts().of(self.engine()) {
             while let Some((some, others)) = rest.split_at_checked(*size) {
                 let query = some.iter().fold(sqlx::query(*sql), |query, row| row.bind(query));
                 let done = query.execute(self.connection()).await;

@@ -36,7 +36,7 @@ async fn every_statement_can_be_prepared_on_both_engines() {
         super::team::STATEMENTS,
     ];
     for (engine, test) in both().await {
-        let rows = super::certificate::row_statements();
+        let rows = super::certificate::row_statements(test.store.begin().await.unwrap().engine());
         for (name, sql) in statements.concat().into_iter().chain(rows) {
             let mut write = test.store.begin().await.unwrap();
             let prepared = write.connection().prepare(sqlx::SqlStr::from_static(sql)).await;
