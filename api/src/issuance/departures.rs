@@ -6,6 +6,7 @@ use super::end_entity::Plan;
 use super::requested_extensions::AskedExtension;
 use crate::inventory::profile_definition::ProfileDefinition;
 use crate::name::SubjectAltName;
+use crate::name::string_types::Corrected;
 
 /// The names that a certificate gets.
 #[derive(Clone, Debug)]
@@ -23,24 +24,37 @@ pub(crate) fn departures(
     names: &Names,
     plan: &Plan,
 ) -> Vec<String> {
-    let corrected = csr.corrected().iter().map(|corrected| {
-        let (attribute, from, to) = (&corrected.attribute, corrected.from, corrected.to);
-        format!("{attribute} was put right from {from} to {to}")
-    });
-    let mut told: Vec<String> = corrected.collect();
+    let mut told = of_subject(csr);
     told.extend(of_names(csr, profile, names));
     let unmet = || csr.asked_extensions().iter().filter(|asked| !is_met(asked, plan));
     let (decided, unknown): (Vec<_>, Vec<_>) = unmet().partition(|asked| asked.is_decided());
     if !decided.is_empty() {
-        told.push(format!("{} of the CSR: the profile decided otherwise", list(&decided)));
+        let names = list(decided.into_iter().map(AskedExtension::name));
+        told.push(format!("{names} of the CSR: the profile decided otherwise"));
     }
     if !unknown.is_empty() {
-        told.push(format!("{} of the CSR: left out, not known here", list(&unknown)));
+        let names = list(unknown.into_iter().map(AskedExtension::name));
+        told.push(format!("{names} of the CSR: left out, not known here"));
     }
     if plan.is_cut() {
         told.push("it ends with the CA certificate, before the profile's lifetime is over".into());
     }
     told
+}
+
+fn of_subject(csr: &ParsedCsr) -> Vec<String> {
+    let mut changes: Vec<(&str, &str, Vec<String>)> = Vec::new();
+    for Corrected { attribute, from, to } in csr.corrected() {
+        match changes.iter_mut().find(|(f, t, _)| f == from && t == to) {
+            Some((.., attributes)) if attributes.contains(attribute) => {}
+            Some((.., attributes)) => attributes.push(attribute.clone()),
+            None => changes.push((from, to, vec![attribute.clone()])),
+        }
+    }
+    let clause = |(from, to, attributes): (&str, &str, Vec<String>)| {
+        format!("{} was put right from {from} to {to}", list(attributes.into_iter()))
+    };
+    changes.into_iter().map(clause).collect()
 }
 
 fn of_names(
@@ -76,11 +90,24 @@ fn is_met(asked: &AskedExtension, plan: &Plan) -> bool {
     }
 }
 
-/// Their names; the history is no place for a hundred of them.
-fn list(extensions: &[&AskedExtension]) -> String {
+/// Some names; the history is no place for a hundred of them, nor has the journal room for them.
+fn list(names: impl ExactSizeIterator<Item = String>) -> String {
     const MOST: usize = 12;
-    let names: Vec<_> = extensions.iter().take(MOST).map(|asked| asked.name()).collect();
-    let more = extensions.len().saturating_sub(MOST);
+    let more = names.len().saturating_sub(MOST);
+    let first: Vec<_> = names.take(MOST).collect();
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    format!("{}{more}", names.join(", "))
+    format!("{}{more}", first.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_list_is_cut_and_says_by_how_much() {
+        let names = |count: usize| (0..count).map(|n| n.to_string()).collect::<Vec<_>>();
+
+        assert_eq!(list(names(2).into_iter()), "0, 1");
+        assert_eq!(list(names(15).into_iter()), "0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 and 3 more");
+    }
 }
