@@ -91,8 +91,12 @@ const FERMAT_ROUNDS: u32 = 100;
 /// CVE-2022-26320: where the primes share their upper half, Fermat's method finds them at once.
 fn has_close_primes(modulus: &[u8]) -> bool {
     let modulus = BigUint::from_bytes_be(modulus);
+    let root = modulus.sqrt();
+    if &root * &root == modulus {
+        return true;
+    }
     // With n = a² − b², the factors are a − b and a + b.
-    let first = modulus.sqrt() + 1_u32;
+    let first = root + 1_u32;
     let mut difference = &first * &first - &modulus;
     // (a + 1)² − n = (a² − n) + 2a + 1
     let mut step = first * 2_u32 + 1_u32;
@@ -191,6 +195,7 @@ mod tests {
             // 65537 is a power of itself modulo every prime.
             (65_537, Err(WeakModulus::Roca)),
             (close * closer, Err(WeakModulus::ClosePrimes)),
+            (close * close, Err(WeakModulus::ClosePrimes)),
         ] {
             assert_eq!(check_modulus(&modulus.to_be_bytes()), outcome, "{modulus}");
         }

@@ -103,7 +103,8 @@ fn status(signer: &Signer) -> Status {
         tokens: tokens.collect(),
         keys: signer.keyring.summaries(),
         pending: u32::try_from(pending(signer).len()).unwrap_or(u32::MAX),
-        unreadable_approvals: u32::try_from(signer.approvals.unreadable()).unwrap_or(u32::MAX),
+        unreadable_approvals: u32::try_from(signer.approvals.unreadable().len())
+            .unwrap_or(u32::MAX),
         refusals: signer.refusals.total(),
     }
 }

@@ -144,7 +144,7 @@ mod tests {
             "keys": [{"keyId": "65656565cdcdcdcdcdcdcdcd", "token": "SoftHSM2",
                 "keyAlgorithm": "ecdsa-p256", "signatureAlgorithm": "ecdsa-sha256", "role": "ca",
                 "state": "live", "hasCaCertificate": true}],
-            "pending": 1, "refusals": 2}});
+            "pending": 1, "unreadableApprovals": 0, "refusals": 2}});
 
         let text = words(&serde_json::from_value(status).unwrap());
 

@@ -14,7 +14,7 @@ mod tests;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use chancery_shared::id::ApprovalId;
 use time::OffsetDateTime;
@@ -40,7 +40,11 @@ pub struct Approvals {
     parked: Mutex<BTreeMap<ApprovalId, Arc<ParkedRequest>>>,
     /// Ended in memory alone: the disk refused.
     unwritten: Mutex<BTreeSet<ApprovalId>>,
-    unreadable: usize,
+    /// Waiting in files that were here before: an older copy of one that was decided since may be
+    /// among them.
+    doubtful: Mutex<BTreeSet<ApprovalId>>,
+    /// Their files can't be read; nobody knows what became of them.
+    unreadable: BTreeSet<ApprovalId>,
     /// Held from the look at what waits until the change is on disk.
     changing: tokio::sync::Mutex<()>,
 }
@@ -82,31 +86,51 @@ impl Approvals {
         decided: impl Fn(&ParkedRequest, u64) -> Result<Decided, E>,
     ) -> Result<Self, E> {
         std::fs::create_dir_all(&folder)?;
-        let (mut parked, mut unreadable) = (BTreeMap::new(), 0);
+        let (mut parked, mut unreadable) = (BTreeMap::new(), BTreeSet::new());
+        let (mut doubtful, mut unwritten) = (BTreeSet::new(), BTreeSet::new());
         for file in std::fs::read_dir(&folder)? {
             let path = file?.path();
             if path.extension().is_none_or(|extension| extension != "json") {
                 continue;
             }
             let Some(mut request) = read(&path) else {
-                unreadable += 1;
+                unreadable.extend(id_of(&path));
                 continue;
             };
-            if let Fate::Deciding { after } = request.fate {
-                request.fate = decided(&request, after)?.into();
-                request.write(&folder)?;
+            let approval_id = request.approval_id;
+            match request.fate {
+                Fate::Waiting => {
+                    doubtful.insert(approval_id);
+                }
+                Fate::Deciding { after } => {
+                    request.fate = decided(&request, after)?.into();
+                    // A full disk is no reason not to start.
+                    unwritten.insert(approval_id);
+                }
+                Fate::Approved { .. } | Fate::Denied | Fate::Expired => {}
             }
-            parked.insert(request.approval_id, Arc::new(request));
+            parked.insert(approval_id, Arc::new(request));
         }
-        let parked = Mutex::new(parked);
-        let (unwritten, changing) = (Mutex::default(), tokio::sync::Mutex::default());
-        Ok(Self { folder, parked, unwritten, unreadable, changing })
+        let (parked, doubtful) = (Mutex::new(parked), Mutex::new(doubtful));
+        let (unwritten, changing) = (Mutex::new(unwritten), tokio::sync::Mutex::default());
+        Ok(Self { folder, parked, unwritten, doubtful, unreadable, changing })
     }
 
-    /// How many files could not be read at the start.
+    /// Those whose files could not be read at the start.
     #[must_use]
-    pub fn unreadable(&self) -> usize {
-        self.unreadable
+    pub fn unreadable(&self) -> &BTreeSet<ApprovalId> {
+        &self.unreadable
+    }
+
+    /// Whether the journal may know of a decision on a request that waits.
+    #[must_use]
+    pub fn is_doubtful(&self, approval_id: ApprovalId) -> bool {
+        lock(&self.doubtful).contains(&approval_id)
+    }
+
+    /// The journal was asked, and knows of none.
+    pub fn make_sure(&self, approval_id: ApprovalId) {
+        lock(&self.doubtful).remove(&approval_id);
     }
 
     /// Takes a place for a request that is to wait.
@@ -233,12 +257,12 @@ impl Approvals {
         Ok(())
     }
 
-    fn parked(&self) -> std::sync::MutexGuard<'_, BTreeMap<ApprovalId, Arc<ParkedRequest>>> {
-        self.parked.lock().unwrap_or_else(PoisonError::into_inner)
+    fn parked(&self) -> MutexGuard<'_, BTreeMap<ApprovalId, Arc<ParkedRequest>>> {
+        lock(&self.parked)
     }
 
-    fn unwritten(&self) -> std::sync::MutexGuard<'_, BTreeSet<ApprovalId>> {
-        self.unwritten.lock().unwrap_or_else(PoisonError::into_inner)
+    fn unwritten(&self) -> MutexGuard<'_, BTreeSet<ApprovalId>> {
+        lock(&self.unwritten)
     }
 }
 
@@ -251,6 +275,15 @@ impl Place<'_> {
     pub async fn park(self, request: ParkedRequest) -> Result<(), ApprovalError> {
         Ok(self.approvals.write(request).await?)
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The request whose file has that name.
+fn id_of(path: &Path) -> Option<ApprovalId> {
+    path.file_stem()?.to_str()?.parse().ok()
 }
 
 /// One damaged file is no reason to sign nothing any more; the log names it.

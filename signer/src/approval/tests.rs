@@ -99,7 +99,9 @@ async fn a_decision_that_was_cut_off_is_what_the_journal_says_it_is() {
         });
 
         assert_eq!(*asked.lock().unwrap(), [(id(1), 41)]);
-        assert_eq!(status(&approvals.unwrap(), 1), Some(expected.clone()));
+        let approvals = approvals.unwrap();
+        assert_eq!(status(&approvals, 1), Some(expected.clone()));
+        approvals.catch_up().await;
         // The file says so too: the journal is asked once.
         assert_eq!(status(&open(&folder, &Decided::Nothing), 1), Some(expected));
     }
@@ -165,6 +167,35 @@ async fn an_end_that_the_disk_refused_is_written_when_it_takes_it() {
 }
 
 #[tokio::test]
+async fn a_decision_that_was_cut_off_is_known_although_the_disk_is_full() {
+    let (folder, approvals) = empty();
+    park(&approvals, 1).await;
+    approvals.begin(id(1), BEGIN, 41).await.unwrap();
+    let path = folder.path().join("approvals");
+    let refuse = |_: &ParkedRequest, _| {
+        // Nothing can be written beside the file any more.
+        std::fs::create_dir_all(path.join(format!("{}.json.new/full", id(1)))).unwrap();
+        Ok::<_, io::Error>(Decided::Denied)
+    };
+
+    let approvals = Approvals::open(path.clone(), refuse).unwrap();
+
+    assert_eq!(status(&approvals, 1), Some(ApprovalStatus::Denied));
+}
+
+#[tokio::test]
+async fn only_what_waited_when_the_signer_started_may_have_been_decided_before() {
+    let (folder, approvals) = empty();
+    park(&approvals, 1).await;
+    let approvals = open(&folder, &Decided::Nothing);
+    park(&approvals, 2).await;
+
+    assert!(approvals.is_doubtful(id(1)) && !approvals.is_doubtful(id(2)));
+    approvals.make_sure(id(1));
+    assert!(!approvals.is_doubtful(id(1)));
+}
+
+#[tokio::test]
 async fn a_file_that_can_not_be_read_is_counted_and_left_and_keeps_nobody_out() {
     let (folder, approvals) = empty();
     park(&approvals, 1).await;
@@ -182,7 +213,7 @@ async fn a_file_that_can_not_be_read_is_counted_and_left_and_keeps_nobody_out() 
 
     let approvals = open(&folder, &Decided::Nothing);
 
-    assert_eq!(approvals.unreadable(), 5);
+    assert_eq!(*approvals.unreadable(), (2..=6).map(id).collect());
     assert_eq!(approvals.parked().keys().copied().collect::<Vec<_>>(), [id(1)]);
     assert_eq!(files(&folder), 6);
 }

@@ -4,7 +4,7 @@ use chancery_shared::bytes::Bytes;
 use chancery_shared::id::{ApprovalId, KeyId};
 use chancery_shared::text;
 use chancery_shared::wire::journal::Event;
-use chancery_shared::wire::v1::{ApprovalQuery, Reply, Request, TokenState};
+use chancery_shared::wire::v1::{ApprovalQuery, ApprovalStatus, Reply, Request, TokenState};
 use chancery_shared::wire::{Context, JournalHead};
 use der::Decode as _;
 use time::OffsetDateTime;
@@ -84,8 +84,15 @@ fn subject(tbs: Option<&Bytes>) -> String {
 
 /// `approval-status`.
 pub(super) fn status(signer: &Signer, query: &ApprovalQuery) -> Answer {
-    let parked = signer.approvals.find(query.approval_id).ok_or(ApprovalError::Unknown)?;
-    Ok((Reply::Approval(parked.status(signer.guarded_now())), None))
+    let status = match signer.approvals.find(query.approval_id) {
+        Some(parked) => parked.status(signer.guarded_now()),
+        // Whatever became of it: whoever asks must not take it for over and clean up behind it.
+        None if signer.approvals.unreadable().contains(&query.approval_id) => {
+            ApprovalStatus::Waiting
+        }
+        None => return Err(ApprovalError::Unknown.into()),
+    };
+    Ok((Reply::Approval(status), None))
 }
 
 /// Does a parked request on the operator's word.
@@ -151,10 +158,17 @@ async fn end_failed(signer: &Signer, parked: &ParkedRequest, after: u64, error: 
 /// Where an older copy of its file came back, what was decided long ago seems to wait: the journal
 /// knows better.
 async fn not_decided_before(signer: &Signer, parked: &ParkedRequest) -> Result<(), RequestError> {
+    let approval_id = parked.approval_id;
+    if !signer.approvals.is_doubtful(approval_id) {
+        return Ok(());
+    }
     match decided(signer, parked, parked.parked_seq).await? {
-        Decided::Nothing => Ok(()),
+        Decided::Nothing => {
+            signer.approvals.make_sure(approval_id);
+            Ok(())
+        }
         decided => {
-            end(signer, parked.approval_id, decided.into()).await;
+            end(signer, approval_id, decided.into()).await;
             Err(ApprovalError::Closed.into())
         }
     }

@@ -60,10 +60,10 @@ pub(super) async fn run(shared: &Shared, action: KeyAction) -> Result<KeyOutput,
     }
     Err(match failure {
         KeyFailure::Open(OpenFailure::PinRefused { ckr }) => {
+            let _ = shared.supervisor.send(Message::PinRefusedElsewhere);
             if let Err(source) = shared.pin.remember(pin_source, ckr).await {
                 error!(token, error = %source, "the PIN's refusal could not be written down");
             }
-            let _ = shared.supervisor.send(Message::PinRefusedElsewhere);
             TokenError::PinRefused
         }
         // Without its folders, on a full disk for one, the token can't be changed now.

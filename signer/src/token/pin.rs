@@ -86,6 +86,8 @@ impl PinFile {
 
     /// Remembers, on disk when it returns, that the PIN of this source was refused.
     pub(super) async fn remember(&self, source: PinSource, ckr: CkrName) -> io::Result<()> {
+        // First of all, however long the disk takes: nobody tries it again.
+        *self.lock() = Some(source.clone());
         self.on_disk(move |pin| pin.remember_now(source, ckr)).await?
     }
 
@@ -130,7 +132,6 @@ impl PinFile {
     }
 
     fn remember_now(&self, source: PinSource, ckr: CkrName) -> io::Result<()> {
-        *self.lock() = Some(source.clone());
         let refusal = Refusal { source, ckr, refused_at: self.clock.now() };
         let beside = self.memory.with_extension("new");
         let mut file =
@@ -225,11 +226,11 @@ mod tests {
         assert!(matches!(pin_file.read_now(), Err(PinError::Public { .. })));
     }
 
-    #[test]
-    fn a_refused_pin_stays_refused_over_a_restart_until_the_file_changes() {
+    #[tokio::test]
+    async fn a_refused_pin_stays_refused_over_a_restart_until_the_file_changes() {
         let (pin_file, folder) = pin_file(b"1234");
         let (_, source) = pin_file.read_now().unwrap();
-        pin_file.remember_now(source, refused()).unwrap();
+        pin_file.remember(source, refused()).await.unwrap();
 
         let restarted = PinFile::new(pin_file.file.clone(), folder.path(), Arc::new(SystemClock));
 
@@ -240,11 +241,11 @@ mod tests {
         assert_eq!(restarted.read_now().unwrap().0.expose(), b"12345");
     }
 
-    #[test]
-    fn the_operator_can_have_the_same_pin_tried_again() {
+    #[tokio::test]
+    async fn the_operator_can_have_the_same_pin_tried_again() {
         let (pin_file, _folder) = pin_file(b"1234");
         let (_, source) = pin_file.read_now().unwrap();
-        pin_file.remember_now(source, refused()).unwrap();
+        pin_file.remember(source, refused()).await.unwrap();
 
         pin_file.forget_now().unwrap();
 

@@ -107,7 +107,7 @@ impl Serving<'_> {
                     None => Some(Loss::Ended),
                 },
                 message = self.supervisor.inbox.recv(), if self.stopping.is_none() => {
-                    self.told(message).await;
+                    self.told(message);
                     None
                 }
                 () = sleep_until(deadline) => Some(Loss::Hung),
@@ -125,7 +125,7 @@ impl Serving<'_> {
     }
 
     /// Takes this message and what has arrived meanwhile.
-    async fn told(&mut self, message: Option<Message>) {
+    fn told(&mut self, message: Option<Message>) {
         let mut next = message;
         loop {
             match next {
@@ -133,7 +133,7 @@ impl Serving<'_> {
                 Some(Message::NewEpoch(done)) => self.supervisor.epochs_wanted.push(done),
                 Some(Message::PinRefusedElsewhere) => self.forget_pin(),
                 Some(Message::ClearPinRefusal(done)) => {
-                    self.supervisor.clear_pin_refusal(done).await;
+                    self.supervisor.clear_pin_refusal(done);
                 }
                 Some(Message::Stop(done)) => self.stopping = Some(Stopped(Some(done))),
                 None => self.stopping = Some(Stopped(None)),

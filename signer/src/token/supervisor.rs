@@ -75,8 +75,24 @@ impl Supervisor {
 
     /// Starts a worker and waits until it has opened the token; `None` where it did not.
     async fn open(&mut self) -> Result<Option<OpenWorker>, Stopped> {
-        let (pin, pin_source) = match self.pin.read().await {
-            Ok(pin) => pin,
+        let (config, pin, status) =
+            (Arc::clone(&self.config), self.pin.clone(), Arc::clone(&self.status));
+        // Not even the disk with the PIN on it keeps requests from their answers.
+        let mut opening = pin!(async move {
+            let (pin, pin_source) = pin.read().await?;
+            add(&status.workers_started, 1);
+            Ok((open_worker(config, pin).await, pin_source))
+        });
+        let result = loop {
+            let expiry = self.next_expiry();
+            tokio::select! {
+                result = &mut opening => break result,
+                message = self.inbox.recv() => self.hold(message)?,
+                () = sleep_until(expiry) => self.expire(),
+            }
+        };
+        let (result, pin_source) = match result {
+            Ok(tried) => tried,
             Err(refused @ PinError::Refused) => {
                 self.down(TokenState::PinRefused, &refused.to_string());
                 return Ok(None);
@@ -84,17 +100,6 @@ impl Supervisor {
             Err(other) => {
                 self.down(TokenState::Absent, &other.to_string());
                 return Ok(None);
-            }
-        };
-        add(&self.status.workers_started, 1);
-        let config = Arc::clone(&self.config);
-        let mut opening = pin!(open_worker(config, pin));
-        let result = loop {
-            let expiry = self.next_expiry();
-            tokio::select! {
-                result = &mut opening => break result,
-                message = self.inbox.recv() => self.hold(message).await?,
-                () = sleep_until(expiry) => self.expire(),
             }
         };
         match result {
@@ -165,14 +170,14 @@ impl Supervisor {
                         return Ok(());
                     }
                 }
-                message = self.inbox.recv() => self.hold(message).await?,
+                message = self.inbox.recv() => self.hold(message)?,
                 () = sleep_until(expiry) => self.expire(),
             }
         }
     }
 
     /// Takes a message while no worker serves.
-    async fn hold(&mut self, message: Option<Message>) -> Result<(), Stopped> {
+    fn hold(&mut self, message: Option<Message>) -> Result<(), Stopped> {
         match message {
             Some(Message::Job(job)) => match self.status.state() {
                 TokenState::Ok | TokenState::Recovering => self.waiting.push_back(job),
@@ -187,18 +192,22 @@ impl Supervisor {
                 }
             },
             Some(Message::PinRefusedElsewhere) => {}
-            Some(Message::ClearPinRefusal(done)) => self.clear_pin_refusal(done).await,
+            Some(Message::ClearPinRefusal(done)) => self.clear_pin_refusal(done),
             Some(Message::Stop(done)) => return Err(Stopped(Some(done))),
             None => return Err(Stopped(None)),
         }
         Ok(())
     }
 
-    pub(super) async fn clear_pin_refusal(&self, done: oneshot::Sender<()>) {
-        if let Err(source) = self.pin.forget().await {
-            error!(token = self.config.name, error = %source, "the PIN's refusal could not be cleared");
-        }
-        let _ = done.send(());
+    /// Beside everything else: a slow disk holds no signature up.
+    pub(super) fn clear_pin_refusal(&self, done: oneshot::Sender<()>) {
+        let (pin, config) = (self.pin.clone(), Arc::clone(&self.config));
+        tokio::spawn(async move {
+            if let Err(source) = pin.forget().await {
+                error!(token = config.name, error = %source, "the PIN's refusal could not be cleared");
+            }
+            let _ = done.send(());
+        });
     }
 
     /// The token does not sign and will not soon: nobody is kept waiting.
