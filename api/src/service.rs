@@ -55,10 +55,12 @@ impl Jobs {
     }
 
     async fn stop(self) {
-        self.first_start.stop().await;
-        self.renewal.stop().await;
-        self.resumer.stop().await;
-        self.reconciler.stop().await;
+        tokio::join!(
+            self.first_start.stop(),
+            self.renewal.stop(),
+            self.resumer.stop(),
+            self.reconciler.stop(),
+        );
     }
 }
 

@@ -8,7 +8,6 @@ use chancery_shared::id::UserId;
 use super::bearer::{self, BearerError, Claims};
 use crate::app::AppState;
 use crate::error::{ApiError, Code};
-use crate::inventory::view::InventoryView;
 
 /// A user with a valid token, who may perhaps do nothing but change the password.
 #[derive(Clone, Debug)]
@@ -16,7 +15,6 @@ pub struct Authenticated {
     actor: Actor,
     claims: Claims,
     must_change_password: bool,
-    inventory: InventoryView,
 }
 
 /// A user who may act.
@@ -48,11 +46,6 @@ impl Authenticated {
     /// What their token says.
     pub fn claims(&self) -> &Claims {
         &self.claims
-    }
-
-    /// The inventory when the token was looked at.
-    pub fn inventory(&self) -> &InventoryView {
-        &self.inventory
     }
 
     /// The user, if they may act.
@@ -99,15 +92,15 @@ impl Administrator {
 impl FromRequestParts<AppState> for Authenticated {
     type Rejection = ApiError;
 
-    /// Each request asks the store whether anything has changed: a user or token that ended a moment ago has ended here too.
+    /// Each request asks the store whether anything has changed: a user or token that ended a moment
+    /// ago has ended here too.
     async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, ApiError> {
         if let Some(known) = parts.extensions.get::<Self>() {
             return Ok(known.clone());
         }
         let token = bearer::of_request(&parts.headers)?;
         let claims = state.tokens.verify(token, state.clock.now())?;
-        let version = state.store.inventory_version().await?;
-        let inventory = state.inventory.at(version, &state.store);
+        let inventory = state.inventory.now(&state.store).await?;
         let holder = inventory.token_holder(claims.sub, claims.jti).await?;
         let holder = holder.ok_or(BearerError::Invalid)?;
         if !holder.enabled || holder.token_ended || holder.token_version != claims.ver {
@@ -119,7 +112,7 @@ impl FromRequestParts<AppState> for Authenticated {
             is_administrator: holder.is_administrator,
         };
         let must_change_password = holder.must_change_password;
-        let found = Self { actor, claims, must_change_password, inventory };
+        let found = Self { actor, claims, must_change_password };
         parts.extensions.insert(found.clone());
         Ok(found)
     }

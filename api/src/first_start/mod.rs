@@ -30,6 +30,9 @@ const DONE: &str = "first-start";
 /// the longest makes a CA, which has two minutes.
 const JOB: Job = Job { name: "first-start", holds_for: time::Duration::minutes(3) };
 
+/// A stop waits no longer for a slow database; then the lease runs out by itself.
+const GIVES_BACK_WITHIN: Duration = Duration::from_millis(300);
+
 /// First and longest pause between two tries.
 const BACK_OFF: (Duration, Duration) = (Duration::from_millis(250), Duration::from_secs(5));
 
@@ -64,7 +67,7 @@ impl FirstStart {
                     _ = stopping.wait_for(|stop| *stop) => None,
                 };
                 // Another process, or this one after a restart, need not wait for its end.
-                lease.give_back().await;
+                let _ = tokio::time::timeout(GIVES_BACK_WITHIN, lease.give_back()).await;
                 let error = match tried {
                     Some(Ok(())) => break,
                     Some(Err(error)) => crate::log::Chain(&error).to_string(),

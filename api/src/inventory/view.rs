@@ -6,13 +6,9 @@ use std::future::Future;
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use axum::extract::FromRequestParts;
-use axum::http::request::Parts;
 use chancery_shared::id::{CertIssuerId, Id, RowId, TeamId, UserId};
 
 use super::cert_issuer;
-use crate::app::AppState;
-use crate::auth::Authenticated;
 use crate::error::ApiError;
 use crate::issuance::csr_issuance::Issuer;
 use crate::reference::{Find, Item};
@@ -27,8 +23,18 @@ use crate::store::{Store, StoreError};
 pub struct LatestView(Arc<Mutex<Option<InventoryView>>>);
 
 impl LatestView {
+    /// The inventory as it is now, or at a moment after this was called.
+    ///
+    /// # Errors
+    ///
+    /// Only if the database fails.
+    pub async fn now(&self, store: &Store) -> Result<InventoryView, StoreError> {
+        let version = store.inventory_version().await?;
+        Ok(self.at(version, store))
+    }
+
     /// The view of that version: the one that there is, or an empty one.
-    pub fn at(&self, version: InventoryVersion, store: &Store) -> InventoryView {
+    fn at(&self, version: InventoryVersion, store: &Store) -> InventoryView {
         let mut latest = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         match &*latest {
             Some(view) if view.0.version == version => view.clone(),
@@ -107,16 +113,6 @@ impl InventoryView {
     /// As [`cert_issuer::issuing`].
     pub async fn issuer(&self, id: CertIssuerId) -> Result<Arc<Issuer>, ApiError> {
         self.0.issuers.get_or(id, || cert_issuer::issuing(&self.0.store, id)).await
-    }
-}
-
-/// The one that belongs to the token of the request.
-impl FromRequestParts<AppState> for InventoryView {
-    type Rejection = ApiError;
-
-    async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, ApiError> {
-        let caller = Authenticated::from_request_parts(parts, state).await?;
-        Ok(caller.inventory().clone())
     }
 }
 

@@ -181,7 +181,7 @@ impl Write {
     /// [`StoreError::Unavailable`]; then nothing was written, or the connection broke and it is
     /// not known.
     pub async fn commit(mut self) -> Result<(), StoreError> {
-        self.raise_inventory_version().await?;
+        self.change_inventory_version().await?;
         self.commit_beside_inventory().await
     }
 
@@ -225,9 +225,10 @@ impl Drop for Write {
 
 /// What each new connection is told before its first statement.
 async fn prepare(connection: &mut AnyConnection) -> Result<(), sqlx::Error> {
-    if EngineName::of(connection) == EngineName::Sqlite {
-        connection.execute(SQLITE_SETTINGS).await?;
-    }
+    match EngineName::of(connection) {
+        EngineName::Sqlite => connection.execute(SQLITE_SETTINGS).await?,
+        EngineName::Postgres => connection.execute(POSTGRES_SETTINGS).await?,
+    };
     connection.ping().await
 }
 
@@ -258,10 +259,13 @@ const SQLITE_SETTINGS: &str = "
     PRAGMA temp_store = MEMORY;
     PRAGMA wal_autocheckpoint = 4000;";
 
+/// A process whose host died in the middle of a transaction holds its locks no longer than this.
+const POSTGRES_SETTINGS: &str = "SET idle_in_transaction_session_timeout = 10000";
+
 const PING: &str = "SELECT name FROM installation WHERE name = ''";
 
 /// A fact that says nothing: setting it shows that the database takes writes.
 const PROBE: &str = "probe";
 
 const MAX_CONNECTIONS: u32 = 16;
-const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);
+pub(super) const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);

@@ -7,24 +7,26 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use tokio::sync::Mutex;
+use tokio::time::timeout;
 
+use super::engine::ACQUIRE_TIMEOUT;
 use super::row::At;
 use super::{Store, StoreError, Write};
+use crate::random::{Random as _, SystemRandom};
 
 const TABLE: &str = "installation";
 
 statements! {
     VERSION = "SELECT value FROM installation WHERE name = 'inventory-version'";
-    /// A number as text, as every fact is.
-    RAISE = "
-        INSERT INTO installation (name, value) VALUES ('inventory-version', '1')
-        ON CONFLICT (name) DO UPDATE
-           SET value = CAST(CAST(installation.value AS BIGINT) + 1 AS TEXT)";
+    CHANGE = "
+        INSERT INTO installation (name, value) VALUES ('inventory-version', $1)
+        ON CONFLICT (name) DO UPDATE SET value = excluded.value";
 }
 
-/// One state of the inventory; another one has another number.
+/// One state of the inventory; any other state has another one. Random, so that a database that has
+/// lost its last changes never comes to a version that was seen before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct InventoryVersion(u64);
+pub struct InventoryVersion(u128);
 
 /// Requests that come while the version is being read share the next reading.
 #[derive(Debug, Default)]
@@ -38,8 +40,7 @@ pub(super) struct Readings {
 struct Reading {
     /// So many had come.
     covers: u64,
-    /// `None` where the database failed.
-    version: Option<InventoryVersion>,
+    version: InventoryVersion,
 }
 
 impl Store {
@@ -49,19 +50,23 @@ impl Store {
     ///
     /// Only if the database fails.
     pub async fn inventory_version(&self) -> Result<InventoryVersion, StoreError> {
+        // The connection of whoever reads may be dead, and nobody is to wait for that.
+        let late = |_| StoreError::of(TABLE)(sqlx::Error::PoolTimedOut);
+        timeout(ACQUIRE_TIMEOUT, self.share_reading()).await.map_err(late)?
+    }
+
+    async fn share_reading(&self) -> Result<InventoryVersion, StoreError> {
         let readings = self.readings();
         let arrival = readings.arrivals.fetch_add(1, Ordering::SeqCst);
         let mut latest = readings.latest.lock().await;
         if arrival < latest.covers {
-            // Whoever read has the cause.
-            let failed = || StoreError::of(TABLE)(sqlx::Error::PoolTimedOut);
-            return latest.version.ok_or_else(failed);
+            return Ok(latest.version);
         }
         let covers = readings.arrivals.load(Ordering::SeqCst);
-        let read = self.read_inventory_version().await;
-        // Not before: a caller that goes away while it reads leaves the reading to the next.
-        *latest = Reading { covers, version: read.as_ref().ok().copied() };
-        read
+        // Where this fails, or is given up, the next one reads for itself.
+        let version = self.read_inventory_version().await?;
+        *latest = Reading { covers, version };
+        Ok(version)
     }
 
     async fn read_inventory_version(&self) -> Result<InventoryVersion, StoreError> {
@@ -71,14 +76,17 @@ impl Store {
             .map_err(StoreError::of(TABLE))?;
         let Some(stored) = stored else { return Ok(InventoryVersion::default()) };
         let at = At { table: TABLE, row: "inventory-version" };
-        Ok(InventoryVersion(at.parse("value", &stored)?))
+        let version = u128::from_str_radix(&stored, 16);
+        version.map(InventoryVersion).map_err(|_| at.unreadable("value"))
     }
 }
 
 impl Write {
     /// Part of every transaction that may have changed the inventory.
-    pub(super) async fn raise_inventory_version(&mut self) -> Result<(), StoreError> {
-        let done = sqlx::query(RAISE).execute(self.connection()).await;
+    pub(super) async fn change_inventory_version(&mut self) -> Result<(), StoreError> {
+        let mut version = [0; 16];
+        SystemRandom.fill(&mut version);
+        let done = sqlx::query(CHANGE).bind(hex::encode(version)).execute(self.connection()).await;
         done.map(drop).map_err(StoreError::of(TABLE))
     }
 }

@@ -1,21 +1,13 @@
 //! What requests see of an inventory that changes between them.
 
-use axum::extract::FromRequestParts as _;
-use axum::http::Method;
-
 use super::*;
 use crate::store::account::Group;
 use crate::store::testing::{both, sqlite};
 use crate::testing::{Api, api_on, insert_team, insert_user};
 
-/// The view of a request that the member sends now.
+/// What a request sees that comes now.
 async fn view(api: &Api) -> InventoryView {
-    view_of(api, &api.state).await
-}
-
-async fn view_of(api: &Api, state: &AppState) -> InventoryView {
-    let (mut parts, ()) = api.member().request(Method::GET, "/").body(()).unwrap().into_parts();
-    InventoryView::from_request_parts(&mut parts, state).await.unwrap()
+    api.state.inventory.now(&api.state.store).await.unwrap()
 }
 
 async fn named(view: &InventoryView, name: &str) -> Option<Team> {
@@ -26,8 +18,8 @@ async fn named(view: &InventoryView, name: &str) -> Option<Team> {
 async fn what_is_changed_is_seen_by_the_next_request_of_every_process() {
     for (engine, store) in both().await {
         let api = api_on(store, |_| ()).await;
-        let other = AppState { inventory: LatestView::default(), ..api.state.clone() };
-        let before = [view(&api).await, view_of(&api, &other).await];
+        let other = LatestView::default();
+        let before = [view(&api).await, other.now(&api.state.store).await.unwrap()];
         for view in &before {
             assert_eq!(named(view, "New").await, None, "{engine}");
         }
@@ -35,7 +27,7 @@ async fn what_is_changed_is_seen_by_the_next_request_of_every_process() {
         let team = insert_team(&api.state, "New", Group::Users).await;
         let user = insert_user(&api.state, "new", &[team]).await;
 
-        for view in [view(&api).await, view_of(&api, &other).await] {
+        for view in [view(&api).await, other.now(&api.state.store).await.unwrap()] {
             assert_eq!(named(&view, "New").await.map(|team| team.id), Some(team), "{engine}");
             assert_eq!(view.teams_of(user).await.unwrap().len(), 1, "{engine}");
         }

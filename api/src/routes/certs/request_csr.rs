@@ -10,7 +10,6 @@ use super::super::json::certificate_request::{CsrRequest, IssuedCertificate};
 use crate::app::AppState;
 use crate::auth::Actor;
 use crate::error::{ApiError, JsonError};
-use crate::inventory::view::InventoryView;
 use crate::issuance::csr_issuance::{
     CsrIssuance, CsrRequestBody, Issued, Issuer, NewIds, Requester,
 };
@@ -39,7 +38,6 @@ pub(super) struct Parameters {
 pub(super) async fn request_csr(
     State(state): State<AppState>,
     actor: Actor,
-    inventory: InventoryView,
     request_id: RequestId,
     Query(parameters): Query<Parameters>,
     Json(body): Json<CsrRequest>,
@@ -47,7 +45,8 @@ pub(super) async fn request_csr(
     if parameters.preview.is_some_and(|preview| preview != "false") {
         return Err(ApiError::invalid_field("preview", "is not available; leave it out"));
     }
-    // 1. Who, and for which team.
+    // 1. Who, and for which team. As it is now: the body may have taken its time.
+    let inventory = state.inventory.now(&state.store).await?;
     let team = TeamChoice { name: body.team_name.clone(), id: body.team_id.clone() };
     let member = team::resolve(&inventory, actor, &team).await?;
 

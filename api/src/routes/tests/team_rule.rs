@@ -5,7 +5,6 @@ use axum::http::Method;
 
 use crate::auth::Actor;
 use crate::error::{ApiError, Code};
-use crate::inventory::view::InventoryView;
 use crate::store::account::Group;
 use crate::team::{Member, TeamChoice, resolve};
 use crate::testing::{Api, Persona, api, insert_team, insert_user};
@@ -19,7 +18,7 @@ async fn choose(
     let (mut parts, ()) = persona.request(Method::GET, "/").body(()).unwrap().into_parts();
     let actor = Actor::from_request_parts(&mut parts, &api.state).await.unwrap();
     let choice = TeamChoice { name: name.map(str::to_owned), id: id.map(str::to_owned) };
-    let inventory = InventoryView::from_request_parts(&mut parts, &api.state).await.unwrap();
+    let inventory = api.state.inventory.now(&api.state.store).await.unwrap();
     resolve(&inventory, actor, &choice).await
 }
 

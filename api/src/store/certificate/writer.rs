@@ -51,19 +51,49 @@ async fn run(store: Store, mut waiting: mpsc::Receiver<Waiting>) {
     }
 }
 
-/// Records all of `batch` in one transaction. If that fails, or some are there already, each gets
-/// one of its own, so that nobody fails for another's sake.
+/// Records all of `batch` in one transaction. Where some are there already, or one is at fault, each
+/// gets one of its own, so that nobody fails for another's sake. Where the database is away, nobody
+/// waits for it again.
 async fn record(store: &Store, batch: &mut Vec<Waiting>) {
-    let together = batch.len() > 1 && all(store, batch).await.unwrap_or(false);
+    let mut together = Together::NotTried;
+    if batch.len() > 1 {
+        together = match all(store, batch).await {
+            Ok(true) => Together::Recorded,
+            Ok(false) => Together::NotTried,
+            Err(StoreError::Unavailable { table, source }) => {
+                let error = &source as &dyn std::error::Error;
+                tracing::warn!(certificates = batch.len(), error, "nothing could be recorded");
+                Together::Unavailable { table }
+            }
+            Err(error) => {
+                let error = &error as &dyn std::error::Error;
+                tracing::error!(error, "certificates are recorded one by one");
+                Together::NotTried
+            }
+        };
+    }
     for waiting in batch.drain(..) {
-        let inserted = if together {
-            Ok(Inserted::New(waiting.new.certificate.id))
-        } else {
-            one(store, &waiting).await
+        let inserted = match together {
+            Together::Recorded => Ok(Inserted::New(waiting.new.certificate.id)),
+            Together::Unavailable { table } => {
+                Err(StoreError::of(table)(sqlx::Error::PoolTimedOut))
+            }
+            Together::NotTried => one(store, &waiting).await,
         };
         // A caller that has gone away finds its certificate by its serial number.
         let _ = waiting.reply.send(inserted);
     }
+}
+
+/// What came of a batch as a whole.
+#[derive(Clone, Copy)]
+enum Together {
+    Recorded,
+    /// Nobody knows whether; whoever offers its certificate again finds out.
+    Unavailable {
+        table: &'static str,
+    },
+    NotTried,
 }
 
 /// `false`, and nothing recorded, where one of them is there already.
