@@ -7,19 +7,21 @@
 //!
 //! Nothing is let go for its age alone: the clock may be wrong.
 
+mod found;
 mod parked;
 #[cfg(test)]
 mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use chancery_shared::id::ApprovalId;
 use time::OffsetDateTime;
 use tokio::task::spawn_blocking;
 
+use found::Found;
 pub use parked::{Fate, ParkedRequest};
 
 use crate::journal::Decided;
@@ -85,35 +87,15 @@ impl Approvals {
         folder: PathBuf,
         decided: impl Fn(&ParkedRequest, u64) -> Result<Decided, E>,
     ) -> Result<Self, E> {
-        std::fs::create_dir_all(&folder)?;
-        let (mut parked, mut unreadable) = (BTreeMap::new(), BTreeSet::new());
-        let (mut doubtful, mut unwritten) = (BTreeSet::new(), BTreeSet::new());
-        for file in std::fs::read_dir(&folder)? {
-            let path = file?.path();
-            if path.extension().is_none_or(|extension| extension != "json") {
-                continue;
-            }
-            let Some(mut request) = read(&path) else {
-                unreadable.extend(id_of(&path));
-                continue;
-            };
-            let approval_id = request.approval_id;
-            match request.fate {
-                Fate::Waiting => {
-                    doubtful.insert(approval_id);
-                }
-                Fate::Deciding { after } => {
-                    request.fate = decided(&request, after)?.into();
-                    // A full disk is no reason not to start.
-                    unwritten.insert(approval_id);
-                }
-                Fate::Approved { .. } | Fate::Denied | Fate::Expired => {}
-            }
-            parked.insert(approval_id, Arc::new(request));
-        }
-        let (parked, doubtful) = (Mutex::new(parked), Mutex::new(doubtful));
-        let (unwritten, changing) = (Mutex::new(unwritten), tokio::sync::Mutex::default());
-        Ok(Self { folder, parked, unwritten, doubtful, unreadable, changing })
+        let Found { parked, unwritten, doubtful, unreadable } = Found::read(&folder, decided)?;
+        Ok(Self {
+            folder,
+            parked: Mutex::new(parked),
+            unwritten: Mutex::new(unwritten),
+            doubtful: Mutex::new(doubtful),
+            unreadable,
+            changing: tokio::sync::Mutex::default(),
+        })
     }
 
     /// Those whose files could not be read at the start.
@@ -279,23 +261,6 @@ impl Place<'_> {
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// The request whose file has that name.
-fn id_of(path: &Path) -> Option<ApprovalId> {
-    path.file_stem()?.to_str()?.parse().ok()
-}
-
-/// One damaged file is no reason to sign nothing any more; the log names it.
-fn read(path: &Path) -> Option<ParkedRequest> {
-    match ParkedRequest::read(path) {
-        Ok(request) => Some(request),
-        Err(error) => {
-            let file = path.display();
-            tracing::error!(%file, %error, "a parked request can't be read and is left out");
-            None
-        }
-    }
 }
 
 /// A sync takes as long as the disk likes; no other request waits for it meanwhile.
