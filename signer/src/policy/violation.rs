@@ -195,7 +195,7 @@ rules! {
         "{0:?} lies outside the domains that policy allows; a name within them passes";
     NearlyHost(String) = "names.nearly-host":
         "the common name {0:?} is no host name but may be taken for one, and policy allows certain \
-         domains only; a host name within them, in A-labels, or a name without dots passes";
+         domains only; a host name within them, in A-labels, or a name without dots, all of it visible, passes";
 
     NotPermitted(String) = "name-constraints.permitted":
         "{0:?} lies outside what the CA's name constraints permit; a name within them passes";

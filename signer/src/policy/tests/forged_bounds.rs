@@ -62,6 +62,38 @@ pub(super) const FORGERIES: &[Forgery] = &[
         only_domain(case, "example.org");
         subject(case, CN, UTF8, b"Backup of www.example.com (old)");
     }),
+    forgery("names.nearly-host", "a joiner in a label of one letter", |case| {
+        only_domain(case, "example.org");
+        subject(case, CN, UTF8, "www.example.c\u{200d}om".as_bytes());
+    }),
+    forgery("names.nearly-host", "a soft hyphen in a label of one letter", |case| {
+        only_domain(case, "example.org");
+        subject(case, CN, UTF8, "www.example.c\u{ad}om".as_bytes());
+    }),
+    forgery("names.nearly-host", "a character that no one sees, in a name without dots", |case| {
+        only_domain(case, "example.org");
+        subject(case, CN, UTF8, "Anna\u{115f}Muster".as_bytes());
+    }),
+    forgery("names.nearly-host", "a mark in a label of one letter", |case| {
+        only_domain(case, "example.org");
+        subject(case, CN, UTF8, "www.example.c\u{301}om".as_bytes());
+    }),
+    forgery("names.nearly-host", "a narrow blank in a label of one letter", |case| {
+        only_domain(case, "example.org");
+        subject(case, CN, UTF8, "www.example.c\u{200a}om".as_bytes());
+    }),
+    forgery("names.nearly-host", "one dot leaders", |case| {
+        only_domain(case, "example.org");
+        subject(case, CN, UTF8, "www\u{2024}example\u{2024}com".as_bytes());
+    }),
+    forgery("names.nearly-host", "small full stops", |case| {
+        only_domain(case, "example.org");
+        subject(case, CN, UTF8, "www\u{fe52}example\u{fe52}com".as_bytes());
+    }),
+    forgery("names.nearly-host", "an address in digits of another width", |case| {
+        only_domain(case, "example.org");
+        subject(case, CN, UTF8, "\u{ff11}92.0.2.1".as_bytes());
+    }),
     forgery("names.domain", "a wildcard above the domain", |case| {
         only_domain(case, "example.org");
         case.set_names(&[dns("*.org")]);
