@@ -51,7 +51,9 @@ fn has_labels(text: &str) -> bool {
         let word = word.trim_end_matches(is_dot);
         let Some((_, last)) = word.rsplit_once(is_dot) else { return false };
         let is_number = last.chars().all(|c| c.is_ascii_digit());
-        let is_disguised = !text.is_ascii() && word.chars().all(|c| is_dot(c) || c.is_numeric());
+        let is_like_ipv4 =
+            word.split(is_dot).count() == 4 && word.chars().all(|c| is_dot(c) || c.is_numeric());
+        let is_disguised = !text.is_ascii() && is_like_ipv4;
         is_disguised || last.chars().nth(1).is_some() && !is_number
     })
 }
