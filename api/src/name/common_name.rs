@@ -1,7 +1,7 @@
 //! What a commonName is meant as: clients that don't look at alternative names take it for a host,
 //! so it is held to the same rules.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use super::{dns_name, email_address};
 
@@ -26,6 +26,10 @@ pub fn meant(text: &str) -> CommonName {
     let text = text.trim();
     if let Ok(address) = text.parse() {
         return CommonName::Address(address);
+    }
+    // With a port it is an address still.
+    if let Ok(address) = text.parse::<SocketAddr>() {
+        return CommonName::Address(address.ip());
     }
     match dns_name::to_ascii(text) {
         // Dots of other scripts count: they become full stops in A-labels.
@@ -96,6 +100,8 @@ mod tests {
             ("ｅｖｉｌ．test", host("evil.test")),
             ("192.0.2.1", CommonName::Address([192, 0, 2, 1].into())),
             (" 192.0.2.1", CommonName::Address([192, 0, 2, 1].into())),
+            ("192.0.2.1:443", CommonName::Address([192, 0, 2, 1].into())),
+            ("[2001:db8::1]:443", CommonName::Address("2001:db8::1".parse().unwrap())),
             ("anna@example.test", CommonName::MailboxAt("example.test".to_owned())),
         ] {
             assert_eq!(meant(text), meaning, "{text}");

@@ -1,7 +1,7 @@
 //! When a common name is meant as a host name or an address: clients without subjectAltName
 //! support take it for one, so it obeys the same rules.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use super::alternative_name::AlternativeName;
 use super::host_name::{self, HostName};
@@ -28,6 +28,10 @@ pub(super) fn meant(text: &str) -> Result<CommonName, PolicyViolation> {
     let text = text.trim();
     if let Ok(address) = text.parse::<IpAddr>() {
         return Ok(CommonName::Named(AlternativeName::Ip(address)));
+    }
+    // With a port it is an address still.
+    if let Ok(address) = text.parse::<SocketAddr>() {
+        return Ok(CommonName::Named(AlternativeName::Ip(address.ip())));
     }
     if has_host_form(text) {
         return HostName::read(text).map(AlternativeName::Dns).map(CommonName::Named);

@@ -130,6 +130,41 @@ pub(super) const FORGERIES: &[Forgery] = &[
         case.constrain(&[dns("nc.example.org")], &[]);
         case.tbs.remove(SAN);
     }),
+    forgery("name-constraints.permitted", "an address and port beside the network", |case| {
+        case.constrain(&[ip(&[192, 0, 2, 0, 255, 255, 255, 0])], &[]);
+        subject(case, CN, UTF8, b"192.0.3.1:443");
+    }),
+    forgery("name-constraints.nearly-host", "a host and port, under constrained hosts", |case| {
+        case.constrain(&[dns("example.org")], &[]);
+        subject(case, CN, UTF8, b"www.example.com:443");
+    }),
+    forgery("name-constraints.nearly-host", "a URL, under excluded hosts", |case| {
+        case.constrain(&[], &[dns("example.com")]);
+        subject(case, CN, UTF8, b"https://www.example.com/");
+    }),
+    forgery("name-constraints.nearly-host", "an address in wide digits", |case| {
+        case.constrain(&[], &[ip(&[192, 0, 2, 0, 255, 255, 255, 0])]);
+        subject(case, CN, UTF8, "\u{ff11}92.0.2.1".as_bytes());
+    }),
+    forgery("name-constraints.nearly-host", "a mailbox with a blank", |case| {
+        case.constrain(&[], &[email("example.com")]);
+        subject(case, CN, UTF8, b"a b@example.com");
+    }),
+    forgery("name-constraints.common-name", "an address that OpenSSL takes for a host", |case| {
+        case.constrain(&[dns("example.org"), ip(&[192, 0, 2, 0, 255, 255, 255, 0])], &[]);
+        case.set_names(&[ip(&[192, 0, 2, 5])]);
+        subject(case, CN, UTF8, b"192.0.2.5");
+    }),
+    forgery("name-constraints.common-name", "a version that OpenSSL takes for a host", |case| {
+        case.constrain(&[dns("example.org")], &[]);
+        case.set_names(&[email("a@example.org")]);
+        subject(case, CN, UTF8, b"v1.2");
+    }),
+    forgery("name-constraints.common-name", "a version, without any alternative name", |case| {
+        case.constrain(&[dns("example.org")], &[]);
+        case.tbs.remove(SAN);
+        subject(case, CN, UTF8, b"v1.2");
+    }),
     forgery("name-constraints.permitted", "an address beside the permitted network", |case| {
         case.constrain(&[ip(&[192, 0, 2, 0, 255, 255, 255, 0])], &[]);
         case.set_names(&[ip(&[192, 0, 3, 1])]);
