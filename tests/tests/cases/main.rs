@@ -93,12 +93,12 @@ fn a_case_that_is_refused_fails_once_it_is_issued_and_the_other_way_round() -> a
     let issued = Outcome { ending: Ending::Issue, said: String::new() };
     let refused = Outcome { ending: Ending::Reject, said: "400 bad_csr: no".to_owned() };
 
-    let (refuses, issues) = (case("400 bad_csr".into())?, case(serde_json::Value::Null)?);
+    let (to_refuse, to_issue) = (case("400 bad_csr".into())?, case(serde_json::Value::Null)?);
 
-    assert_eq!(problem(&refuses, &refused), None);
-    assert_eq!(problem(&issues, &issued), None);
-    assert!(problem(&refuses, &issued).is_some());
-    assert!(problem(&issues, &refused).is_some());
+    assert_eq!(problem(&to_refuse, &refused), None);
+    assert_eq!(problem(&to_issue, &issued), None);
+    assert!(problem(&to_refuse, &issued).is_some());
+    assert!(problem(&to_issue, &refused).is_some());
     Ok(())
 }
 
