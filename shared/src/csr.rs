@@ -35,7 +35,7 @@ pub enum CsrError {
          DER, passes"
     )]
     NotDer(der::Error),
-    /// It ends before it is over.
+    /// The bytes end before the length in front of them says.
     #[error("it is incomplete ({0}); send it again, whole")]
     Incomplete(der::Error),
     /// Bytes follow the request.
@@ -48,10 +48,17 @@ pub enum CsrError {
 
 impl From<der::Error> for CsrError {
     fn from(error: der::Error) -> Self {
-        match error.kind() {
-            ErrorKind::Incomplete { .. } => Self::Incomplete(error),
-            _ => Self::NotDer(error),
-        }
+        Self::NotDer(error)
+    }
+}
+
+/// Where the whole is cut off the sender has more; a part that is too short is whole and wrong.
+fn outermost(error: der::Error, der: &[u8]) -> CsrError {
+    /// Of a SEQUENCE.
+    const TAG: u8 = 0x30;
+    match error.kind() {
+        ErrorKind::Incomplete { .. } if der.first() == Some(&TAG) => CsrError::Incomplete(error),
+        _ => CsrError::NotDer(error),
     }
 }
 
@@ -64,7 +71,7 @@ impl<'a> Csr<'a> {
     /// other than 0.
     pub fn from_der(der: &'a [u8]) -> Result<Self, CsrError> {
         let mut reader = SliceReader::new(der)?;
-        let request = AnyRef::decode(&mut reader)?;
+        let request = AnyRef::decode(&mut reader).map_err(|error| outermost(error, der))?;
         if !reader.is_finished() {
             return Err(CsrError::TrailingBytes);
         }
@@ -109,4 +116,25 @@ fn attributes(tlv: &[u8]) -> Result<&[u8], der::Error> {
     let expected = Tag::ContextSpecific { constructed: true, number: TagNumber(0) };
     field.tag().assert_eq(expected)?;
     Ok(field.value())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_request_that_is_cut_off_is_called_incomplete() {
+        for cut in [&[0x30][..], &[0x30, 0x03, 0x02, 0x01], &[0x30, 0x82, 0x01]] {
+            assert!(matches!(Csr::from_der(cut), Err(CsrError::Incomplete(_))), "{cut:02x?}");
+        }
+        for wrong in [
+            &[][..],
+            &[0x30, 0x00],
+            &[0x04, 0x03, 0x02],
+            &[0x30, 0x02, 0x30, 0x03],
+            &[0x30, 0x06, 0x30, 0x00, 0x30, 0x00, 0x03, 0x03],
+        ] {
+            assert!(matches!(Csr::from_der(wrong), Err(CsrError::NotDer(_))), "{wrong:02x?}");
+        }
+    }
 }

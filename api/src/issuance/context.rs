@@ -72,7 +72,7 @@ pub struct IssuanceContext {
 #[derive(Debug, thiserror::Error)]
 pub enum ContextError {
     /// Over [`MAX_CONTEXT`] as JSON.
-    #[error("extra information and addresses take more than {MAX_CONTEXT} bytes")]
+    #[error("what the journal keeps of a request takes more than {MAX_CONTEXT} bytes")]
     TooLarge,
     /// Not one that this service wrote.
     #[error("the journal's context is not one of an issuance")]

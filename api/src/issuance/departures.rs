@@ -1,9 +1,13 @@
-//! Where a certificate is not what its request asked for: nothing is changed, added or left out
-//! without a word in the history.
+//! Where a certificate is not what its request asked for: no name is changed, added or left out,
+//! and no extension left out or given another value, without a word in the history. Whether an
+//! extension is critical is the standards' to say, and not told.
+
+use std::collections::HashSet;
 
 use super::csr_request::ParsedCsr;
 use super::end_entity::Plan;
 use super::requested_extensions::AskedExtension;
+use crate::echo::cut_to;
 use crate::inventory::profile_definition::ProfileDefinition;
 use crate::name::SubjectAltName;
 use crate::name::string_types::Corrected;
@@ -39,7 +43,30 @@ pub(crate) fn departures(
     if plan.is_cut() {
         told.push("it ends with the CA certificate, before the profile's lifetime is over".into());
     }
-    told
+    within_bounds(told)
+}
+
+/// Most bytes of all clauses together: what the journal's context keeps room for, beside extra
+/// information and addresses.
+pub(crate) const MAX_DEPARTURES: usize = 1024;
+
+/// As many clauses as have room, and how many have not.
+fn within_bounds(told: Vec<String>) -> Vec<String> {
+    const ROOM_FOR_REST: usize = "and 4294967295 more departures".len();
+    let mut used = 0;
+    let all = told.len();
+    let mut kept: Vec<_> = told
+        .into_iter()
+        .take_while(|clause| {
+            used += clause.len();
+            used + ROOM_FOR_REST <= MAX_DEPARTURES
+        })
+        .collect();
+    match all - kept.len() {
+        0 => {}
+        more => kept.push(format!("and {more} more departures")),
+    }
+    kept
 }
 
 fn of_subject(csr: &ParsedCsr) -> Vec<String> {
@@ -63,18 +90,19 @@ fn of_names(
     Names { all: names, from_body }: &Names,
 ) -> Vec<String> {
     let mut told = Vec::new();
-    let asked = csr.subject_alt_names();
-    if names.iter().any(|name| !asked.contains(name) && !from_body.contains(name)) {
+    // Requests with thousands of names exist; each of them is looked at once.
+    let keys = |names: &[SubjectAltName]| names.iter().map(SubjectAltName::key).collect();
+    let given: HashSet<String> = keys(names);
+    let asked: HashSet<String> = keys(csr.subject_alt_names());
+    let from_body: HashSet<String> = keys(from_body);
+    if given.iter().any(|name| !asked.contains(name) && !from_body.contains(name)) {
         told.push("the CN was added as a name (rule addCnAsDnsSan of the profile)".to_owned());
     }
-    if !profile.include_sans_from_csr && asked.iter().any(|name| !names.contains(name)) {
+    if !profile.include_sans_from_csr && !asked.is_subset(&given) {
         let rule = "rule includeSansFromCsr of the profile";
         told.push(format!("the names of the CSR were left out ({rule})"));
     }
-    let is_repeated = asked.iter().enumerate().any(|(i, name)| {
-        !names.contains(name) || asked.iter().take(i).any(|earlier| earlier == name)
-    });
-    if profile.include_sans_from_csr && is_repeated {
+    if profile.include_sans_from_csr && asked.len() < csr.subject_alt_names().len() {
         told.push("names that stood in the CSR more than once stand there once".to_owned());
     }
     told
@@ -82,11 +110,12 @@ fn of_names(
 
 /// Whether the certificate has the extension as it was asked for.
 fn is_met(asked: &AskedExtension, plan: &Plan) -> bool {
-    /// The content of a basicConstraints that says "no CA", which its absence says too.
-    const NO_CA: [u8; 2] = [0x30, 0x00];
+    /// Values of basicConstraints that say "no CA", which its absence says too. DER leaves the
+    /// default out; not all clients do.
+    const NO_CA: [&[u8]; 2] = [&[0x30, 0x00], &[0x30, 0x03, 0x01, 0x01, 0x00]];
     match plan.extension(asked.id) {
         Some(value) => value == asked.value,
-        None => asked.name() == "basicConstraints" && asked.value == NO_CA,
+        None => asked.name() == "basicConstraints" && NO_CA.contains(&asked.value.as_slice()),
     }
 }
 
@@ -94,7 +123,8 @@ fn is_met(asked: &AskedExtension, plan: &Plan) -> bool {
 fn list(names: impl ExactSizeIterator<Item = String>) -> String {
     const MOST: usize = 12;
     let more = names.len().saturating_sub(MOST);
-    let first: Vec<_> = names.take(MOST).collect();
+    // An object identifier has no bound of its own.
+    let first: Vec<_> = names.take(MOST).map(|name| cut_to(&name, 40)).collect();
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     format!("{}{more}", first.join(", "))
 }
@@ -109,5 +139,21 @@ mod tests {
 
         assert_eq!(list(names(2).into_iter()), "0, 1");
         assert_eq!(list(names(15).into_iter()), "0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11 and 3 more");
+    }
+    #[test]
+    fn however_much_is_told_it_has_a_bound_and_says_what_it_leaves_out() {
+        let oid = "1".repeat(300);
+        let list = list((0..40).map(|_| oid.clone()));
+        assert!(list.len() < MAX_DEPARTURES / 2 + 100, "{}", list.len());
+        let clause = |length: usize| "x".repeat(length);
+
+        let told = within_bounds(vec![clause(300), clause(600), clause(300), clause(1)]);
+
+        assert_eq!(told, [clause(300), clause(600), "and 2 more departures".to_owned()]);
+        assert_eq!(within_bounds(vec![clause(900)]), [clause(900)]);
+        for clauses in [vec![clause(5000)], vec![clause(994), clause(1)], vec![clause(1); 5000]] {
+            let bytes: usize = within_bounds(clauses).iter().map(String::len).sum();
+            assert!(bytes <= MAX_DEPARTURES, "{bytes}");
+        }
     }
 }

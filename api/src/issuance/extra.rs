@@ -36,7 +36,8 @@ impl ExtraProblem {
     }
 }
 
-/// Checks both. With these bounds they always fit into the journal's context.
+/// Checks both. With these bounds they always fit into the journal's context, and so does what the
+/// history tells beside them.
 ///
 /// # Errors
 ///
@@ -63,6 +64,7 @@ pub fn check(info: Option<&str>, emails: &[String]) -> Result<(), ExtraProblem> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::issuance::departures::MAX_DEPARTURES;
 
     #[test]
     fn what_passes_always_fits_into_the_context() {
@@ -73,10 +75,14 @@ mod tests {
         let emails = vec![format!("{local}@{host}"); MAX_EXTRA_EMAILS];
         assert_eq!(check(Some(&info), &emails), Ok(()));
 
+        // More clauses than there are pairs of string types and rules to tell of.
+        let departures = vec!["\"".repeat(MAX_DEPARTURES / 32); 32];
+
         let context = super::super::context::tests::context();
         let largest = super::super::context::IssuanceContext {
             extra_info: Some(info),
             extra_emails: emails,
+            departures,
             ..context
         };
 

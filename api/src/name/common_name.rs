@@ -1,7 +1,7 @@
 //! What a commonName is meant as: clients that don't look at alternative names take it for a host,
 //! so it is held to the same rules.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 
 use super::{dns_name, email_address};
 
@@ -15,7 +15,7 @@ pub enum CommonName {
     /// A mail address at this host.
     MailboxAt(String),
     /// No host name, but so close to one that someone may take it for one: with a blank, a port, a
-    /// scheme or a dot too many, for instance.
+    /// scheme, a dot too many or a character that no one sees, for instance.
     NearlyHost,
     /// Anything else: a person, a device, a single label.
     Other,
@@ -27,32 +27,60 @@ pub fn meant(text: &str) -> CommonName {
     if let Ok(address) = text.parse() {
         return CommonName::Address(address);
     }
+    // With a port it is an address still.
+    if let Ok(address) = text.parse::<SocketAddr>() {
+        return CommonName::Address(address.ip());
+    }
     match dns_name::to_ascii(text) {
         // Dots of other scripts count: they become full stops in A-labels.
         Ok(host) if host.contains('.') => CommonName::Host(host),
         Err(_) if email_address::check(text).is_ok() => {
             CommonName::MailboxAt(email_address::host(text).to_owned())
         }
+        // What IDNA drops without a word is still in the name that is certified.
+        _ if text.chars().any(is_ignorable) => CommonName::NearlyHost,
         Err(_) if has_labels(text) => CommonName::NearlyHost,
         Ok(_) | Err(_) => CommonName::Other,
     }
 }
 
 /// Whether some word has a dot in front of what may be a last label: `Dr. Muster`, `v1.2` and
-/// `e.V.` have none.
+/// `e.V.` have none. So does a word that shows an address in other characters than an address has.
 fn has_labels(text: &str) -> bool {
+    // Marks can't be told from signs without tables: neither parts a word, nor counts in it.
+    let is_shown = |c: &char| c.is_ascii() || c.is_alphanumeric() || is_dot(*c) || is_blank(*c);
+    let shown: String = text.chars().filter(is_shown).collect();
     let belongs = |c: char| c.is_alphanumeric() || "-_*".contains(c) || is_dot(c);
-    text.split(|c| !belongs(c)).any(|word| {
-        let Some((_, last)) = word.trim_end_matches(is_dot).rsplit_once(is_dot) else {
-            return false;
-        };
-        last.chars().nth(1).is_some() && !last.chars().all(|c| c.is_ascii_digit())
+    shown.split(|c| !belongs(c)).any(|word| {
+        let word = word.trim_end_matches(is_dot);
+        let Some((_, last)) = word.rsplit_once(is_dot) else { return false };
+        let is_number = last.chars().all(|c| c.is_ascii_digit());
+        let is_like_ipv4 =
+            word.split(is_dot).count() == 4 && word.chars().all(|c| is_dot(c) || c.is_numeric());
+        let is_disguised = !text.is_ascii() && is_like_ipv4;
+        is_disguised || last.chars().nth(1).is_some() && !is_number
     })
 }
 
-/// The full stops that IDNA takes as the same (UTS 46).
+/// The full stops that IDNA takes as the same (UTS 46), and what it folds to one.
 fn is_dot(c: char) -> bool {
-    ".\u{3002}\u{ff0e}\u{ff61}".contains(c)
+    ".\u{3002}\u{ff0e}\u{ff61}\u{2024}\u{fe52}".contains(c)
+}
+
+/// What shows as a blank of some width; narrower ones hide between letters.
+fn is_blank(c: char) -> bool {
+    matches!(c, '\u{a0}' | '\u{2000}'..='\u{2003}' | '\u{3000}')
+}
+
+/// Default_Ignorable_Code_Point of Unicode: shown as nothing, so that a name with one looks like
+/// another.
+fn is_ignorable(c: char) -> bool {
+    matches!(c,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}'
+        | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'
+        | '\u{ffa0}' | '\u{fff0}'..='\u{fff8}' | '\u{1bca0}'..='\u{1bca3}'
+        | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
 #[cfg(test)]
@@ -72,6 +100,8 @@ mod tests {
             ("ｅｖｉｌ．test", host("evil.test")),
             ("192.0.2.1", CommonName::Address([192, 0, 2, 1].into())),
             (" 192.0.2.1", CommonName::Address([192, 0, 2, 1].into())),
+            ("192.0.2.1:443", CommonName::Address([192, 0, 2, 1].into())),
+            ("[2001:db8::1]:443", CommonName::Address("2001:db8::1".parse().unwrap())),
             ("anna@example.test", CommonName::MailboxAt("example.test".to_owned())),
         ] {
             assert_eq!(meant(text), meaning, "{text}");
@@ -96,6 +126,16 @@ mod tests {
             "evil(com).test",
             "a b@evil.test",
             "evil 。test",
+            "www.evil.c\u{200d}om",
+            "www.evil.c\u{200c}om",
+            "evil.test.\u{301}",
+            "evil.te\u{200a}st",
+            "192.0\u{200d}.2.1",
+            "192.0\u{301}.2.1",
+            "192\u{2024}0\u{2024}2\u{2024}1",
+            "１９２.0.2.1",
+            "intra\u{ad}net.c\u{200d}om",
+            "Anna\u{115f}Muster",
         ] {
             assert_eq!(meant(text), CommonName::NearlyHost, "{text}");
         }
@@ -107,6 +147,10 @@ mod tests {
             "Muster GmbH & Co. KG",
             "Firmware v1.2",
             "intranet",
+            "Anna Mu\u{308}ller",
+            "Prüfstand 1.2",
+            "Prüfstand-1.2",
+            "„Muster e.V.“ – Köln",
             "Printer 7",
             "*",
         ] {

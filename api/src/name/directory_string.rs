@@ -11,6 +11,11 @@ use crate::asn1::Tlv;
 pub(crate) fn decode(tag: Tag, content: &[u8]) -> Option<String> {
     match tag {
         Tag::Utf8String => std::str::from_utf8(content).ok().map(str::to_owned),
+        Tag::NumericString
+            if !content.iter().all(|byte| byte.is_ascii_digit() || *byte == b' ') =>
+        {
+            None
+        }
         Tag::PrintableString | Tag::Ia5String | Tag::NumericString | Tag::VisibleString => {
             content.is_ascii().then(|| content.iter().copied().map(char::from).collect())
         }

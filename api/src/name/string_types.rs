@@ -49,13 +49,14 @@ pub fn correct(name: &DistinguishedName) -> der::Result<(DistinguishedName, Vec<
 fn in_right_type(attribute: &Attribute) -> Option<(Vec<u8>, Corrected)> {
     let tag = *attribute.value.first()?;
     let text = decode_value(&attribute.value)?;
-    let known = AttributeType::by_oid(attribute.type_id);
+    // Of a type that isn't known, no one here can say which string type would be right.
+    let known = AttributeType::by_oid(attribute.type_id)?;
     // What TeletexString means beyond ASCII depends on whom one asks.
     let is_clear = tag != TELETEX_STRING || text.is_ascii();
-    if !is_clear || fits(known.map(|known| known.syntax), tag, &text) {
+    if !is_clear || fits(Some(known.syntax), tag, &text) {
         return None;
     }
-    let value = encode(&text, attribute.type_id, known).ok()?;
+    let value = encode(&text, attribute.type_id, Some(known)).ok()?;
     let to = string_type(*value.first()?);
     let change = Corrected { attribute: shown(attribute.type_id), from: string_type(tag), to };
     Some((value, change))
@@ -140,6 +141,11 @@ fn string_type(tag: u8) -> &'static str {
 mod tests {
     use super::*;
     use crate::name::attribute_type::{ATTRIBUTE_TYPES, COMMON_NAME, COUNTRY, EMAIL_ADDRESS};
+    use crate::name::subject_rules;
+
+    /// Rightly a NumericString (X.520), which is not known here.
+    const X121_ADDRESS: ObjectIdentifier = ObjectIdentifier::new_unwrap("2.5.4.24");
+    const PRIVATE: ObjectIdentifier = ObjectIdentifier::new_unwrap("1.3.6.1.4.1.55555.4");
 
     fn name(type_id: ObjectIdentifier, tag: u8, content: &[u8]) -> DistinguishedName {
         let value = [&[tag, u8::try_from(content.len()).unwrap()], content].concat();
@@ -180,11 +186,28 @@ mod tests {
             (COMMON_NAME, 0x14, b"K\xe4se"),
             (COMMON_NAME, 0x1c, b"\0\0\0"),
             (COMMON_NAME, 0x04, b"octets"),
+            (COMMON_NAME, 0x12, b"12a"),
             (EMAIL_ADDRESS, 0x0c, "jürgen@example.test".as_bytes()),
+            (X121_ADDRESS, 0x12, b"2624"),
+            (PRIVATE, 0x1a, b"visible"),
+            (PRIVATE, 0x1c, b"\0\0\0K"),
         ] {
             let sent = name(type_id, tag, content);
 
             assert_eq!(correct(&sent).unwrap(), (sent, Vec::new()), "{content:?}");
+        }
+    }
+
+    #[test]
+    fn a_type_that_is_not_known_is_refused_by_its_number() {
+        for (type_id, tag, content) in
+            [(X121_ADDRESS, 0x12, &b"2624"[..]), (PRIVATE, 0x1a, b"visible")]
+        {
+            let (sent, _) = correct(&name(type_id, tag, content)).unwrap();
+
+            let refused = subject_rules::check(&sent).unwrap_err().to_string();
+
+            assert!(refused.contains(&type_id.to_string()), "{refused}");
         }
     }
 

@@ -130,7 +130,7 @@ impl SubjectAltName {
     }
 
     /// What is equal for names that say the same: hosts in any case.
-    fn key(&self) -> String {
+    pub(crate) fn key(&self) -> String {
         match self {
             Self::DnsName(name) => format!("DNS:{}", name.to_ascii_lowercase()),
             Self::Rfc822Name(address) => {

@@ -24,6 +24,7 @@ use crate::name::{DistinguishedName, dn_text};
 use crate::packaging::pem;
 use crate::reference::{Field, agreed};
 use crate::request::{PathId, RequestId};
+use crate::signer_client::SignerError;
 use crate::store::key_store::KeyStore;
 use crate::store::local_ca::{LocalCa, LocalCaStatus};
 use crate::timestamp;
@@ -96,9 +97,10 @@ async fn understand(
     {
         keep_first(list);
     }
+    let ceiling = state.signer.state().ceiling().cloned().ok_or(SignerError::Unreachable)?;
     let mut faults = Faults::default();
     faults.check_name("name", &body.name, 100);
-    let longest = longest_life(state);
+    let longest = longest_life(&ceiling)?;
     if !(1..=longest).contains(&body.lifetime_in_days) {
         faults.add("lifetimeInDays", format!("must be 1 to {longest}"));
     }
@@ -116,7 +118,7 @@ async fn understand(
     ] {
         check_urls(field, urls, &mut faults);
     }
-    let policy = body.policy.and_then(|narrowed| policy::read(state, narrowed, &mut faults));
+    let policy = body.policy.and_then(|narrowed| policy::read(&ceiling, narrowed, &mut faults));
     let parents = [
         Field::Id("parentLocalCaId", body.parent_local_ca_id.as_deref()),
         Field::Either("parentLocalCaName", body.parent_local_ca_name.as_deref()),
@@ -171,10 +173,13 @@ async fn understand(
 }
 
 /// Of a CA, in days: what the signer's operator allows.
-fn longest_life(state: &AppState) -> u32 {
-    let signer = state.signer.state();
-    let ceiling = signer.ceiling().cloned().unwrap_or_else(Policy::shipped);
-    ceiling.certify_cas.map_or(0, |cas| cas.max_validity_days)
+fn longest_life(ceiling: &Policy) -> Result<u32, ApiError> {
+    let certify_cas = ceiling.certify_cas.as_ref().ok_or_else(|| {
+        let message = "the signer's operator allows no key to certify CAs (certifyCas of the \
+                       ceiling), so no Local CA can be made";
+        ApiError::refused(Code::PolicyViolation, message)
+    })?;
+    Ok(certify_cas.max_validity_days)
 }
 
 fn refuse_later_fields(body: &NewLocalCaBody, faults: &mut Faults) {

@@ -158,6 +158,11 @@ impl CaCertificate {
         self.constraints.iter().try_for_each(|constraints| constraints.check(names))
     }
 
+    /// Checks an end entity's common names against them, as clients may read these.
+    pub(super) fn check_common_names(&self, names: &Names) -> Result<(), PolicyViolation> {
+        self.constraints.iter().try_for_each(|constraints| constraints.check_common_names(names))
+    }
+
     /// Checks the names of a CA certificate below it, if there is anything to hold them to.
     pub(super) fn check_names_of(&self, below: &Self) -> Result<(), PolicyViolation> {
         if self.constraints.is_empty() {

@@ -70,6 +70,7 @@ pub fn check_certificate(
     }
     names.check(key.policy)?;
     issuer.check_names(&names)?;
+    issuer.check_common_names(&names)?;
 
     // 12. Every extension is known and read to its end, or allowed by policy.
     extensions::check(&tbs, key.policy, Subject::EndEntity)?;

@@ -195,12 +195,18 @@ rules! {
         "{0:?} lies outside the domains that policy allows; a name within them passes";
     NearlyHost(String) = "names.nearly-host":
         "the common name {0:?} is no host name but may be taken for one, and policy allows certain \
-         domains only; a host name within them, in A-labels, or a name without dots passes";
+         domains only; a host name within them, in A-labels, or a name without dots, all of it visible, passes";
 
     NotPermitted(String) = "name-constraints.permitted":
         "{0:?} lies outside what the CA's name constraints permit; a name within them passes";
     Excluded(String) = "name-constraints.excluded":
         "{0:?} lies within what the CA's name constraints exclude; a name outside them passes";
+    NearlyHostConstrained(String) = "name-constraints.nearly-host":
+        "the common name {0:?} is no host name but may be taken for one, and the CA's name \
+         constraints speak of such names; leave it out or write a name without dots";
+    CommonNameConstrained(String) = "name-constraints.common-name":
+        "the common name {0:?} is read as a host outside the CA's name constraints where no dNSName \
+         stands beside it; leave the CN out or add a DNS name";
     ConstraintNotUnderstood(String) = "name-constraints.not-understood":
         "the CA's name constraints speak of names like {0:?} in a way that can't be judged";
 

@@ -62,12 +62,13 @@ fn told(outcome: &Result<Outcome, String>) -> String {
 /// What is not as the table has it.
 fn problem(case: &Case, outcome: &Outcome) -> Option<String> {
     let Outcome { ending, said } = outcome;
-    // What is issued as asked may have lost what only a profile decides, and the history says so;
-    // what is put right in the text around a request is nothing of the certificate.
+    // What is issued as asked may have lost what only a profile decides, and the history says so.
     let right = case.allows(*ending)
         || *ending == Ending::Normalise && case.allows(Ending::Issue) && case.noted.is_some()
-        || *ending == Ending::Issue && case.allows(Ending::Normalise) && case.id.starts_with("pem");
-    if !right {
+        || *ending == Ending::Issue && case.allows(Ending::Normalise) && case.untold;
+    // Several endings may be right; the one that the service has is no accident.
+    let as_decided = case.refusal.is_some() == (*ending == Ending::Reject);
+    if !right || !as_decided {
         return Some(format!("ended as {ending:?}: {said}"));
     }
     let expected = match ending {
@@ -79,6 +80,26 @@ fn problem(case: &Case, outcome: &Outcome) -> Option<String> {
         _ => *said == expected,
     };
     (!as_written).then(|| format!("not {expected:?} but {said}"))
+}
+
+#[test]
+fn a_case_that_is_refused_fails_once_it_is_issued_and_the_other_way_round() -> anyhow::Result<()> {
+    let case = |refusal: serde_json::Value| {
+        serde_json::from_value::<Case>(serde_json::json!({
+            "id": "x-001", "use": "csr", "expect": "reject", "also": ["issue"], "why": "",
+            "refusal": refusal,
+        }))
+    };
+    let issued = Outcome { ending: Ending::Issue, said: String::new() };
+    let refused = Outcome { ending: Ending::Reject, said: "400 bad_csr: no".to_owned() };
+
+    let (to_refuse, to_issue) = (case("400 bad_csr".into())?, case(serde_json::Value::Null)?);
+
+    assert_eq!(problem(&to_refuse, &refused), None);
+    assert_eq!(problem(&to_issue, &issued), None);
+    assert!(problem(&to_refuse, &issued).is_some());
+    assert!(problem(&to_issue, &refused).is_some());
+    Ok(())
 }
 
 #[test]

@@ -48,6 +48,11 @@ fn read(bench: &Workbench, command: &str, pem: &str) -> anyhow::Result<Reading> 
 }
 
 impl Reading {
+    /// The key's SubjectPublicKeyInfo.
+    pub(crate) fn key_der(&self) -> anyhow::Result<Vec<u8>> {
+        Ok(STANDARD.decode(self.key.split_whitespace().collect::<String>())?)
+    }
+
     /// The values of an extension that `-text` shows on one line.
     pub(crate) fn extension(&self, title: &str) -> Vec<String> {
         extension(&self.text, title)
@@ -86,6 +91,14 @@ fn extension(text: &str, title: &str) -> Vec<String> {
 
 /// The request in the one form that OpenSSL takes: its base64 in armour of 64 columns.
 fn plain(sent: &[u8]) -> anyhow::Result<String> {
+    let digits = STANDARD.encode(der(sent)?);
+    let lines: Vec<_> = digits.as_bytes().chunks(64).map(String::from_utf8_lossy).collect();
+    let (begin, end) = ("-----BEGIN CERTIFICATE REQUEST-----", "-----END CERTIFICATE REQUEST-----");
+    Ok(format!("{begin}\n{}\n{end}\n", lines.join("\n")))
+}
+
+/// The request's own bytes, whatever wraps them.
+pub(crate) fn der(sent: &[u8]) -> anyhow::Result<Vec<u8>> {
     let text = match sent.iter().position(|byte| *byte == 0) {
         Some(_) => String::from_utf8(sent.iter().copied().filter(|byte| *byte != 0).collect())?,
         None => String::from_utf8(sent.to_vec())?,
@@ -95,8 +108,5 @@ fn plain(sent: &[u8]) -> anyhow::Result<String> {
         None => &text,
     };
     let digits: String = body.chars().filter(|c| !c.is_whitespace() && *c != '\u{feff}').collect();
-    let digits = STANDARD.encode(STANDARD.decode(digits)?);
-    let lines: Vec<_> = digits.as_bytes().chunks(64).map(String::from_utf8_lossy).collect();
-    let (begin, end) = ("-----BEGIN CERTIFICATE REQUEST-----", "-----END CERTIFICATE REQUEST-----");
-    Ok(format!("{begin}\n{}\n{end}\n", lines.join("\n")))
+    Ok(STANDARD.decode(digits)?)
 }

@@ -25,7 +25,7 @@ pub(crate) struct Case {
     file: String,
     /// What went wrong for the people who had it.
     pub(crate) why: String,
-    /// `status code`, where it is refused.
+    /// `status code` where it is refused; absent where it is not, whatever else would be right.
     #[serde(default)]
     pub(crate) refusal: Option<String>,
     /// What the refusal has to say, whatever its other words are.
@@ -34,6 +34,12 @@ pub(crate) struct Case {
     /// The subject as OpenSSL reads it with the string types, where it is not the request's own.
     #[serde(default)]
     pub(crate) subject: Option<String>,
+    /// The alternative names, where OpenSSL can't read the request.
+    #[serde(default)]
+    pub(crate) names: Vec<String>,
+    /// Whether only the text around the request is put right, which the history doesn't tell.
+    #[serde(default)]
+    pub(crate) untold: bool,
     /// Whether the same request is sent once more, which makes another certificate.
     #[serde(default)]
     pub(crate) again: bool,

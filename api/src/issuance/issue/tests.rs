@@ -75,6 +75,7 @@ async fn the_history_says_where_the_certificate_departs_from_the_request() {
             short(),
             "; extKeyUsage of the CSR: the profile decided otherwise",
         ),
+        (include_bytes!("../../../../tests/cases/attr/attr-035.pem"), short(), ""),
         (
             include_bytes!("../../../../tests/cases/attr/attr-020.pem"),
             short(),
@@ -96,6 +97,23 @@ async fn the_history_says_where_the_certificate_departs_from_the_request() {
             format!("User alice created the certificate; a CSR was provided{told}")
         );
     }
+}
+
+#[tokio::test]
+async fn a_name_that_the_body_writes_in_another_case_is_the_csr_s() {
+    let (signer, store) = (Signer::new(None), Store::default());
+    let profile = ProfileDefinition {
+        include_sans_from_csr: false,
+        lifetime_in_minutes: 60 * 24,
+        ..ProfileDefinition::first()
+    };
+    let names = ["DNS:PEM-001.example.test".to_owned()];
+
+    let request = CsrRequestBody { subject_alt_names: &names, ..body() };
+    try_issue(&signer, &store, profile, request).await.unwrap();
+
+    let details = store.rows.lock().unwrap()[0].history[0].details.clone();
+    assert_eq!(details, "User alice created the certificate; a CSR was provided");
 }
 
 #[tokio::test]

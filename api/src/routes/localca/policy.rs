@@ -4,20 +4,17 @@ use chancery_shared::wire::policy::Policy;
 use serde_json::{Map, Value};
 
 use super::Faults;
-use crate::app::AppState;
 use crate::echo::cut;
 use crate::json;
 use crate::name::dns_name;
 
 /// The ceiling, narrowed by the fields that were given.
 pub(super) fn read(
-    state: &AppState,
+    ceiling: &Policy,
     narrowed: Map<String, Value>,
     faults: &mut Faults,
 ) -> Option<Policy> {
-    let signer = state.signer.state();
-    let ceiling = signer.ceiling().cloned().unwrap_or_else(Policy::shipped);
-    let Ok(Value::Object(mut fields)) = serde_json::to_value(&ceiling) else { return None };
+    let Ok(Value::Object(mut fields)) = serde_json::to_value(ceiling) else { return None };
     fields.extend(narrowed);
     let mut policy: Policy = match json::from_value(Value::Object(fields)) {
         Ok(policy) => policy,
@@ -32,7 +29,7 @@ pub(super) fn read(
             return None;
         }
     }
-    if let Some(field) = policy.beyond(&ceiling) {
+    if let Some(field) = policy.beyond(ceiling) {
         faults.add(&format!("policy.{field}"), "goes beyond what the signer's operator allows");
         return None;
     }

@@ -1,5 +1,7 @@
 //! `/admin/localca`: made, refused, and finished once the operator approves.
 
+mod ceiling;
+
 use serde_json::{Value, json};
 
 use crate::inventory::local_ca::resume_once;

@@ -68,6 +68,24 @@ impl NameConstraints {
         Ok(())
     }
 
+    /// Checks what clients may take an end entity's common names for, beside what they are. The
+    /// names of CAs are no one's host.
+    pub(super) fn check_common_names(&self, names: &Names) -> Result<(), PolicyViolation> {
+        let mut subtrees = self.permitted.iter().chain(&self.excluded);
+        // Which host it would be taken for can't be known, so not whether it is permitted.
+        if let Some(text) = names.nearly_host()
+            && subtrees.any(Subtree::is_of_hosts)
+        {
+            return Err(PolicyViolation::NearlyHostConstrained(text.to_owned()));
+        }
+        for host in names.common_names_without_dns() {
+            let text = host.to_string();
+            self.check_one(Constrained::Alternative(&AlternativeName::Dns(host)))
+                .map_err(|_| PolicyViolation::CommonNameConstrained(text))?;
+        }
+        Ok(())
+    }
+
     /// Excluded wins; where subtrees of the name's kind are permitted, one of them must match.
     fn check_one(&self, name: Constrained<'_>) -> Result<(), PolicyViolation> {
         for subtree in &self.excluded {

@@ -103,6 +103,15 @@ impl Subtree {
         }
     }
 
+    /// Whether it speaks of hosts, their addresses or mailboxes at them.
+    pub(super) fn is_of_hosts(&self) -> bool {
+        match self {
+            Self::Dns(_) | Self::Email(_) | Self::Ip { .. } => true,
+            Self::Unjudged(kind) => matches!(kind, Kind::Dns | Kind::Email | Kind::Ip),
+            Self::Uri(_) | Self::Directory(_) => false,
+        }
+    }
+
     /// Whether all that the name stands for lies within.
     pub(super) fn judge_permitted(&self, name: Constrained<'_>) -> Judgement {
         self.judge(name, |host, domain| match domain.strip_prefix('.') {

@@ -47,6 +47,20 @@ impl HostName {
         Self::read(text).ok().filter(|host| !host.is_wildcard)
     }
 
+    /// What OpenSSL takes a common name for where it looks for hosts there: dots between labels
+    /// of letters, digits, hyphens and underscores, numbers and addresses among them.
+    pub(super) fn of_common_name(text: &str) -> Option<Self> {
+        let is_label = |label: &str| {
+            let mut bytes = label.bytes();
+            !label.is_empty()
+                && !label.starts_with('-')
+                && !label.ends_with('-')
+                && bytes.all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
+        };
+        let is_host = text.contains('.') && text.split('.').all(is_label);
+        is_host.then(|| Self { base: text.to_ascii_lowercase(), is_wildcard: false })
+    }
+
     /// Whether it begins with the label `*`.
     pub(in crate::policy) fn is_wildcard(&self) -> bool {
         self.is_wildcard

@@ -19,6 +19,7 @@ use super::violation::PolicyViolation;
 use alternative_name::AlternativeName;
 use common_name::CommonName;
 use distinguished_name::DistinguishedName;
+use host_name::HostName;
 
 /// Everything that a certificate says of who its subject is, well-formed.
 #[derive(Debug)]
@@ -69,12 +70,8 @@ impl Names {
             }
         }
         // Which host it would be taken for can't be known, so not whether it is in a domain.
-        let near = self.in_subject.iter().find_map(|name| match name {
-            InSubject::NearlyHost(text) => Some(text),
-            InSubject::CommonName(_) | InSubject::Email(_) => None,
-        });
-        if let Some(text) = near.filter(|_| policy.domains.is_some()) {
-            return Err(PolicyViolation::NearlyHost(text.clone()));
+        if let Some(text) = self.nearly_host().filter(|_| policy.domains.is_some()) {
+            return Err(PolicyViolation::NearlyHost(text.to_owned()));
         }
         for name in self.all() {
             if let AlternativeName::Dns(host) = name
@@ -90,6 +87,23 @@ impl Names {
             }
         }
         Ok(())
+    }
+
+    /// A common name that is no host's and may be taken for one.
+    pub(super) fn nearly_host(&self) -> Option<&str> {
+        self.in_subject.iter().find_map(|name| match name {
+            InSubject::NearlyHost(text) => Some(text.as_str()),
+            InSubject::CommonName(_) | InSubject::Email(_) => None,
+        })
+    }
+
+    /// The common names that clients take for hosts only because no dNSName stands beside them;
+    /// those that are hosts' names anyway are not among them.
+    pub(super) fn common_names_without_dns(&self) -> impl Iterator<Item = HostName> {
+        let is_dns = |name: &AlternativeName| matches!(name, AlternativeName::Dns(_));
+        let has_dns = self.alternative.iter().flatten().any(is_dns);
+        let texts = self.subject.values(attribute::COMMON_NAME).filter(move |_| !has_dns);
+        texts.filter_map(HostName::of_common_name)
     }
 
     /// All names but distinguished ones, wherever they stand.

@@ -62,6 +62,38 @@ pub(super) const FORGERIES: &[Forgery] = &[
         only_domain(case, "example.org");
         subject(case, CN, UTF8, b"Backup of www.example.com (old)");
     }),
+    forgery("names.nearly-host", "a joiner in a label of one letter", |case| {
+        only_domain(case, "example.org");
+        subject(case, CN, UTF8, "www.example.c\u{200d}om".as_bytes());
+    }),
+    forgery("names.nearly-host", "a soft hyphen in a label of one letter", |case| {
+        only_domain(case, "example.org");
+        subject(case, CN, UTF8, "www.example.c\u{ad}om".as_bytes());
+    }),
+    forgery("names.nearly-host", "a character that no one sees, in a name without dots", |case| {
+        only_domain(case, "example.org");
+        subject(case, CN, UTF8, "Anna\u{115f}Muster".as_bytes());
+    }),
+    forgery("names.nearly-host", "a mark in a label of one letter", |case| {
+        only_domain(case, "example.org");
+        subject(case, CN, UTF8, "www.example.c\u{301}om".as_bytes());
+    }),
+    forgery("names.nearly-host", "a narrow blank in a label of one letter", |case| {
+        only_domain(case, "example.org");
+        subject(case, CN, UTF8, "www.example.c\u{200a}om".as_bytes());
+    }),
+    forgery("names.nearly-host", "one dot leaders", |case| {
+        only_domain(case, "example.org");
+        subject(case, CN, UTF8, "www\u{2024}example\u{2024}com".as_bytes());
+    }),
+    forgery("names.nearly-host", "small full stops", |case| {
+        only_domain(case, "example.org");
+        subject(case, CN, UTF8, "www\u{fe52}example\u{fe52}com".as_bytes());
+    }),
+    forgery("names.nearly-host", "an address in digits of another width", |case| {
+        only_domain(case, "example.org");
+        subject(case, CN, UTF8, "\u{ff11}92.0.2.1".as_bytes());
+    }),
     forgery("names.domain", "a wildcard above the domain", |case| {
         only_domain(case, "example.org");
         case.set_names(&[dns("*.org")]);
@@ -97,6 +129,41 @@ pub(super) const FORGERIES: &[Forgery] = &[
     forgery("name-constraints.permitted", "a common name beside the permitted tree", |case| {
         case.constrain(&[dns("nc.example.org")], &[]);
         case.tbs.remove(SAN);
+    }),
+    forgery("name-constraints.permitted", "an address and port beside the network", |case| {
+        case.constrain(&[ip(&[192, 0, 2, 0, 255, 255, 255, 0])], &[]);
+        subject(case, CN, UTF8, b"192.0.3.1:443");
+    }),
+    forgery("name-constraints.nearly-host", "a host and port, under constrained hosts", |case| {
+        case.constrain(&[dns("example.org")], &[]);
+        subject(case, CN, UTF8, b"www.example.com:443");
+    }),
+    forgery("name-constraints.nearly-host", "a URL, under excluded hosts", |case| {
+        case.constrain(&[], &[dns("example.com")]);
+        subject(case, CN, UTF8, b"https://www.example.com/");
+    }),
+    forgery("name-constraints.nearly-host", "an address in wide digits", |case| {
+        case.constrain(&[], &[ip(&[192, 0, 2, 0, 255, 255, 255, 0])]);
+        subject(case, CN, UTF8, "\u{ff11}92.0.2.1".as_bytes());
+    }),
+    forgery("name-constraints.nearly-host", "a mailbox with a blank", |case| {
+        case.constrain(&[], &[email("example.com")]);
+        subject(case, CN, UTF8, b"a b@example.com");
+    }),
+    forgery("name-constraints.common-name", "an address that OpenSSL takes for a host", |case| {
+        case.constrain(&[dns("example.org"), ip(&[192, 0, 2, 0, 255, 255, 255, 0])], &[]);
+        case.set_names(&[ip(&[192, 0, 2, 5])]);
+        subject(case, CN, UTF8, b"192.0.2.5");
+    }),
+    forgery("name-constraints.common-name", "a version that OpenSSL takes for a host", |case| {
+        case.constrain(&[dns("example.org")], &[]);
+        case.set_names(&[email("a@example.org")]);
+        subject(case, CN, UTF8, b"v1.2");
+    }),
+    forgery("name-constraints.common-name", "a version, without any alternative name", |case| {
+        case.constrain(&[dns("example.org")], &[]);
+        case.tbs.remove(SAN);
+        subject(case, CN, UTF8, b"v1.2");
     }),
     forgery("name-constraints.permitted", "an address beside the permitted network", |case| {
         case.constrain(&[ip(&[192, 0, 2, 0, 255, 255, 255, 0])], &[]);

@@ -1,6 +1,7 @@
 //! What a CA's name constraints let pass.
 
-use crate::policy::fixture::{Case, asn1::*};
+use crate::policy::fixture::Case;
+use crate::policy::fixture::asn1::{common_name as named, *};
 
 /// Names, and the constraints that they pass under.
 struct Passing {
@@ -72,6 +73,41 @@ fn names_within_the_constraints_pass() {
         let checked = case.check();
 
         assert!(checked.is_ok(), "{what}: {checked:?}");
+    }
+}
+
+#[test]
+fn a_common_name_that_no_client_takes_for_an_unpermitted_host_passes() {
+    let hosts = || vec![dns("example.org")];
+    for (common_name, permitted, names) in [
+        ("v1.2", hosts(), vec![dns("www.example.org")]),
+        ("v1.2", vec![uri("example.org")], vec![email("a@example.org")]),
+        ("192.0.2.5", hosts(), vec![dns("www.example.org"), ip(&[192, 0, 2, 5])]),
+        ("Firmware v1.2", hosts(), vec![email("a@example.org")]),
+        ("https://www.example.com/", vec![uri("example.org")], vec![email("a@example.org")]),
+        ("Dr. Anna Muster", hosts(), vec![email("a@example.org")]),
+    ] {
+        let mut case = Case::certificate();
+        case.set_names(&names);
+        case.constrain(&permitted, &[]);
+        case.tbs.subject = named(common_name);
+
+        let checked = case.check();
+
+        assert!(checked.is_ok(), "{common_name}: {checked:?}");
+    }
+}
+
+#[test]
+fn a_ca_is_no_host_whatever_its_common_name() {
+    for common_name in ["Issuing CA of www.example.com", "CA v1.2", "v1.2"] {
+        let mut case = Case::ca();
+        case.constrain(&[dns("example.org")], &[]);
+        case.tbs.subject = named(common_name);
+
+        let checked = case.check();
+
+        assert!(checked.is_ok(), "{common_name}: {checked:?}");
     }
 }
 
