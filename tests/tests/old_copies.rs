@@ -90,13 +90,17 @@ fn a_signer_from_an_older_copy_signs_once_that_is_accepted_and_names_the_key_tha
     let older = installation.home().path().join("older");
     copy(&signer, &older)?;
     installation.start_again();
+    let older_keys = keys(&installation);
     installation
         .administrator()
         .create_ca("Newer", json!({"rootCa": true, "keyAlgorithm": "ECDSA P-256"}))?;
     ask(&installation, "Chancery Issuer")?.expect_status(200)?;
     let records = installation.administrator().records()?.len();
     let keys = keys(&installation);
-    let newer = keys.as_array().and_then(|keys| keys.last()).expect("the newer key");
+    // Ids of one second are in any order.
+    let older_ids = older_keys.as_array().expect("keys");
+    let is_new = |key: &&Value| !older_ids.iter().any(|older| older["keyId"] == key["keyId"]);
+    let newer = keys.as_array().and_then(|keys| keys.iter().find(is_new)).expect("the newer key");
     let newer = newer["keyId"].as_str().expect("an id").to_owned();
     installation.stop();
     for name in ["journal", "keyring.json"] {
