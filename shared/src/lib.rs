@@ -1,5 +1,5 @@
 //! What the API and the signer must agree on, and nothing else: frames, ids, wire
-//! types, and how requests and signatures are read.
+//! types, and how requests, signatures and names are read.
 
 pub mod bytes;
 pub mod certificate;
@@ -7,6 +7,7 @@ pub mod csr;
 pub mod fail_point;
 pub mod frame;
 pub mod id;
+pub mod lookalike;
 pub mod signature;
 pub mod text;
 pub mod weak_key;

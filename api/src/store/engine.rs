@@ -38,7 +38,7 @@ impl EngineName {
 
 #[derive(Debug, Default)]
 struct Health {
-    /// The last transaction that wrote was undone. Its disk may be full.
+    /// The last transaction that wrote was undone, for whatever reason: the disk may be full.
     is_in_doubt: AtomicBool,
     /// Held by whoever looks whether it still is.
     probe: tokio::sync::Mutex<()>,

@@ -60,6 +60,8 @@ pub(super) async fn run(shared: &Shared, action: KeyAction) -> Result<KeyOutput,
     }
     Err(match failure {
         KeyFailure::Open(OpenFailure::PinRefused { ckr }) => {
+            // Before anyone hears of it: whoever opens the token then looks at the mark.
+            shared.pin.mark(pin_source.clone());
             let _ = shared.supervisor.send(Message::PinRefusedElsewhere);
             if let Err(source) = shared.pin.remember(pin_source, ckr).await {
                 error!(token, error = %source, "the PIN's refusal could not be written down");

@@ -84,10 +84,14 @@ impl PinFile {
         self.on_disk(Self::is_refused_now).await.unwrap_or(true)
     }
 
+    /// Lets nobody try the PIN of this source again, however long the disk takes to remember it.
+    pub(super) fn mark(&self, source: PinSource) {
+        *self.lock() = Some(source);
+    }
+
     /// Remembers, on disk when it returns, that the PIN of this source was refused.
     pub(super) async fn remember(&self, source: PinSource, ckr: CkrName) -> io::Result<()> {
-        // First of all, however long the disk takes: nobody tries it again.
-        *self.lock() = Some(source.clone());
+        self.mark(source.clone());
         self.on_disk(move |pin| pin.remember_now(source, ckr)).await?
     }
 

@@ -11,16 +11,21 @@ use crate::signer_client::SignerState;
 use crate::signer_client::fake_signer::{Reaction, refusal};
 use crate::store::local_ca::LocalCaStatus;
 
+/// One whose taking back has come as far as its disabled key: the signer is too busy to destroy it.
+async fn leave_with_disabled_key(api: &Api, key_store: &KeyStore) {
+    leave_unfinished(api, key_store).await;
+    api.clock.advance(Duration::seconds(121));
+    api.fake.script(|request| match request {
+        Request::DestroyKey(_) => Reaction::Refuse(refusal(RefusalCode::Busy)),
+        _ => Reaction::Answer,
+    });
+    run_once(&api.state).await.unwrap();
+}
+
 #[tokio::test]
 async fn a_removal_goes_on_after_the_process_that_began_it_has_ended() {
     for (engine, api, key_store) in apis_with_key_store().await {
-        leave_unfinished(&api, &key_store).await;
-        api.clock.advance(Duration::seconds(121));
-        api.fake.script(|request| match request {
-            Request::DestroyKey(_) => Reaction::Refuse(refusal(RefusalCode::Busy)),
-            _ => Reaction::Answer,
-        });
-        run_once(&api.state).await.unwrap();
+        leave_with_disabled_key(&api, &key_store).await;
         assert_eq!(only_row(&api).await.status, LocalCaStatus::Removing, "{engine}");
         api.fake.script(|_| Reaction::Answer);
 
@@ -34,13 +39,7 @@ async fn a_removal_goes_on_after_the_process_that_began_it_has_ended() {
 #[tokio::test]
 async fn one_whose_key_is_still_disabled_gets_it_back_once_it_turns_out_to_be_certified() {
     for (engine, api, key_store) in apis_with_key_store().await {
-        leave_unfinished(&api, &key_store).await;
-        api.clock.advance(Duration::seconds(121));
-        api.fake.script(|request| match request {
-            Request::DestroyKey(_) => Reaction::Refuse(refusal(RefusalCode::Busy)),
-            _ => Reaction::Answer,
-        });
-        run_once(&api.state).await.unwrap();
+        leave_with_disabled_key(&api, &key_store).await;
         assert_eq!(key_state(&api), KeyState::Disabled, "{engine}");
 
         let key_id = {
