@@ -8,6 +8,7 @@ use chancery_shared::id::UserId;
 use super::bearer::{self, BearerError, Claims};
 use crate::app::AppState;
 use crate::error::{ApiError, Code};
+use crate::inventory::view::Look;
 
 /// A user with a valid token, who may perhaps do nothing but change the password.
 #[derive(Clone, Debug)]
@@ -114,7 +115,19 @@ impl FromRequestParts<AppState> for Authenticated {
         let must_change_password = holder.must_change_password;
         let found = Self { actor, claims, must_change_password };
         parts.extensions.insert(found.clone());
+        parts.extensions.insert(Look::at(inventory));
         Ok(found)
+    }
+}
+
+impl FromRequestParts<AppState> for Look {
+    type Rejection = ApiError;
+
+    async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, ApiError> {
+        if let Some(look) = parts.extensions.get::<Self>() {
+            return Ok(look.clone());
+        }
+        Ok(Self::at(state.inventory.now(&state.store).await?))
     }
 }
 

@@ -5,8 +5,10 @@ use std::collections::HashMap;
 use std::future::Future;
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use chancery_shared::id::{CertIssuerId, Id, RowId, TeamId, UserId};
+use tokio::time::Instant;
 
 use super::cert_issuer;
 use crate::error::ApiError;
@@ -42,6 +44,37 @@ impl LatestView {
         }
     }
 }
+
+/// What a request saw when its token was checked, and when that was.
+#[derive(Clone, Debug)]
+pub struct Look {
+    view: InventoryView,
+    at: Instant,
+}
+
+impl Look {
+    /// At `view`, just now.
+    pub fn at(view: InventoryView) -> Self {
+        Self { view, at: Instant::now() }
+    }
+
+    /// The inventory for the rest of the request, whose body may have taken its time: the same one
+    /// where that was no time at all.
+    ///
+    /// # Errors
+    ///
+    /// Only if the database fails.
+    pub async fn again(
+        self,
+        latest: &LatestView,
+        store: &Store,
+    ) -> Result<InventoryView, StoreError> {
+        if self.at.elapsed() < NO_TIME { Ok(self.view) } else { latest.now(store).await }
+    }
+}
+
+/// A change that comes while a request is being read may as well have come after it.
+const NO_TIME: Duration = Duration::from_millis(20);
 
 /// One state of the inventory, or a later one: nothing in it is older than its version. Clones
 /// share what was read.

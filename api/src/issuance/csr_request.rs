@@ -1,4 +1,4 @@
-//! A certification request that has proved its possession: what it asks, byte for byte.
+//! A certification request: what it asks, byte for byte.
 
 use chancery_shared::csr::{Csr, CsrError};
 use chancery_shared::signature::SignatureError;
@@ -11,8 +11,9 @@ use crate::name::string_types::{self, Corrected};
 use crate::name::subject_rules::{self, NameProblem};
 use crate::name::{DistinguishedName, SubjectAltName};
 
-/// A request whose signature verified under the key that it carries, and whose names and key may
-/// stand in a certificate. Whether a profile lets them is another question.
+/// A request whose names and key may stand in a certificate. Whether a profile lets them is another
+/// question, and so is whether its maker holds the key: the signer verifies that before it signs,
+/// and nothing else relies on it, so it is not verified twice for each certificate.
 #[derive(Clone, Debug)]
 pub struct ParsedCsr {
     der: Vec<u8>,
@@ -68,7 +69,6 @@ impl ParsedCsr {
         if let Some(hash) = weak_hash(csr.algorithm) {
             return Err(CsrRequestError::WeakSignature(hash));
         }
-        csr.verify_possession().map_err(CsrRequestError::Possession)?;
         let (subject, corrected) = DistinguishedName::from_der(csr.subject)
             .and_then(|subject| string_types::correct(&subject))
             .map_err(|error| CsrRequestError::Subject(NameProblem::NotDer(error)))?;
@@ -77,6 +77,16 @@ impl ParsedCsr {
             RequestedExtensions::read(csr.attributes).map_err(CsrRequestError::Extensions)?;
         let spki = csr.spki.to_vec();
         Ok(Self { der, subject, corrected, spki, key, extensions })
+    }
+
+    /// Verifies that whoever made the request holds the private key.
+    ///
+    /// # Errors
+    ///
+    /// Says whether key, algorithm or signature is at fault.
+    pub fn verify_possession(&self) -> Result<(), CsrRequestError> {
+        let csr = Csr::from_der(&self.der).map_err(CsrRequestError::Csr)?;
+        csr.verify_possession().map_err(CsrRequestError::Possession)
     }
 
     /// The request itself.

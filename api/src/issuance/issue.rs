@@ -40,7 +40,7 @@ pub async fn issue<S: Signing, R: Records>(
     signing: &S,
     records: &R,
 ) -> Result<Issued, IssueError> {
-    // 3. What: the CSR, its proof of possession, its key, the names.
+    // 3. What: the CSR, its key, the names.
     let request = understand(&issuance)?;
     let plan = plan(&issuance, &request)?;
     let told = departures(&request.csr, &issuance.issuer.profile, &request.names, &plan);
@@ -156,13 +156,18 @@ async fn ask<S: Signing>(
 ) -> Result<SignedTbs, IssueError> {
     let issuer = issuance.issuer;
     let subject = request.subject();
-    let request = SigningRequest {
+    let asked = SigningRequest {
         key_id: issuer.key_id,
         draft: |nonce| plan.draft(&issuer.ca, &subject, nonce),
         csr: request.csr.der(),
         context: context.to_wire().map_err(IssueError::Context)?,
     };
-    signing.sign_certificate(request).await.map_err(IssueError::Signing)
+    signing.sign_certificate(asked).await.map_err(|error| {
+        // The signer says that possession is not proved; what is at fault is said here, as of any
+        // other fault of the request.
+        let unproven = error.is_policy_refusal().then(|| request.csr.verify_possession().err());
+        unproven.flatten().map_or(IssueError::Signing(error), IssueError::Csr)
+    })
 }
 
 /// Offers the record to the store until it is there, a few times; says under which id it is, which

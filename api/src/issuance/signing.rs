@@ -6,7 +6,7 @@ use chancery_shared::bytes::{Bytes, SerialNonce};
 use chancery_shared::fail_point;
 use chancery_shared::id::KeyId;
 use chancery_shared::wire::v1::SignCertificate;
-use chancery_shared::wire::{Context, JournalHead};
+use chancery_shared::wire::{Context, JournalHead, RefusalCode};
 
 use super::tbs::{Draft, DraftError};
 use crate::signer_client::{Journaled, SignerClient, SignerError, Signing as Answer};
@@ -64,6 +64,14 @@ pub enum SigningError {
     /// [`SignerError::outcome_is_unknown`] tells the last from the others.
     #[error(transparent)]
     Signer(#[from] SignerError),
+}
+
+impl SigningError {
+    /// Whether the signer's policy forbids what was asked.
+    pub fn is_policy_refusal(&self) -> bool {
+        let code = RefusalCode::PolicyViolation;
+        matches!(self, Self::Signer(SignerError::Refused(refusal)) if refusal.code == code)
+    }
 }
 
 impl Signing for SignerClient {

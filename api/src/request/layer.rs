@@ -7,12 +7,26 @@ use axum::http::header::CONNECTION;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, Version};
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
+use chancery_shared::id::CertificateId;
 use tracing::Instrument as _;
 
 use super::RequestId;
 use super::id::HEADER;
 use crate::app::AppState;
 use crate::error::{self, ApiError, Code};
+
+/// What the line of a request says of the certificate that it issued.
+#[derive(Clone, Debug)]
+pub struct Told {
+    /// Its record.
+    pub certificate_id: CertificateId,
+    /// Who asked.
+    pub user: String,
+    /// For which team.
+    pub team: String,
+    /// Which Certificate Issuer.
+    pub issuer: String,
+}
 
 /// Surrounds every route and every miss.
 pub async fn surround(State(state): State<AppState>, mut request: Request, next: Next) -> Response {
@@ -51,8 +65,17 @@ pub async fn surround(State(state): State<AppState>, mut request: Request, next:
     metrics::counter!("chancery_http_requests_total", &labels).increment(1);
     metrics::histogram!("chancery_http_request_duration_seconds", &labels)
         .record(elapsed.as_secs_f64());
+    let told = response.extensions().get::<Told>();
     span.in_scope(|| {
-        tracing::info!(status = status.as_u16(), ms = elapsed.as_secs_f64() * 1000.0, "answered");
+        tracing::info!(
+            status = status.as_u16(),
+            ms = elapsed.as_secs_f64() * 1000.0,
+            certificate.id = told.map(|told| tracing::field::display(told.certificate_id)),
+            user = told.map(|told| told.user.as_str()),
+            team = told.map(|told| told.team.as_str()),
+            issuer = told.map(|told| told.issuer.as_str()),
+            "answered"
+        );
     });
     response
 }

@@ -8,7 +8,7 @@ mod query;
 
 pub(crate) use body::read_body;
 pub use id::RequestId;
-pub use layer::surround;
+pub use layer::{Told, surround};
 pub use path_id::PathId;
 pub use query::Query;
 

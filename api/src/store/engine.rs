@@ -4,14 +4,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use sqlx::any::{AnyConnectOptions, AnyPoolOptions};
-use sqlx::pool::PoolConnection;
-use sqlx::{Any, AnyConnection, AnyPool, Connection as _, Executor as _};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use sqlx::any::{AnyArguments, AnyConnectOptions, AnyPoolOptions};
+use sqlx::{AnyConnection, AnyPool, Connection as _, Executor as _};
+use tokio::time::timeout;
 
 use super::StoreError;
 use super::certificate::{Writer, WriterHandle};
 use super::inventory_version::Readings;
+use super::seat::Seat;
+use super::write::{Lent, Write};
 
 /// A handle to the database; clones share one pool.
 #[derive(Clone, Debug)]
@@ -37,19 +38,28 @@ impl EngineName {
 }
 
 #[derive(Debug, Default)]
-struct Health {
+pub(super) struct Health {
     /// The last transaction that wrote was undone, for whatever reason: the disk may be full.
     is_in_doubt: AtomicBool,
     /// Held by whoever looks whether it still is.
     probe: tokio::sync::Mutex<()>,
 }
 
+impl Health {
+    pub(super) fn is_doubtful(&self) {
+        self.is_in_doubt.store(true, Ordering::Release);
+    }
+
+    pub(super) fn is_well(&self) {
+        self.is_in_doubt.store(false, Ordering::Release);
+    }
+}
+
 #[derive(Clone, Debug)]
 enum Engine {
-    /// SQLite has one writer at a time: ours wait for each other here, in order, instead of
-    /// polling the file's lock.
     Sqlite {
-        turn: Arc<Semaphore>,
+        /// Of whoever writes.
+        seat: Seat,
     },
     Postgres,
 }
@@ -75,7 +85,7 @@ impl Store {
             .map_err(StoreError::Open)?;
         let connection = pool.acquire().await.map_err(StoreError::Open)?;
         let engine = match EngineName::of(&connection) {
-            EngineName::Sqlite => Engine::Sqlite { turn: Arc::new(Semaphore::new(1)) },
+            EngineName::Sqlite => Engine::Sqlite { seat: Seat::default() },
             EngineName::Postgres => Engine::Postgres,
         };
         drop(connection);
@@ -111,6 +121,11 @@ impl Store {
 
     /// Ends all connections, after the statements that run.
     pub async fn close(&self) {
+        // The pool waits for every connection that is lent.
+        if let Engine::Sqlite { seat } = &self.engine {
+            seat.leave().await;
+        }
+        self.readings.leave().await;
         self.pool.close().await;
     }
 
@@ -125,24 +140,53 @@ impl Store {
     ///
     /// [`StoreError::Unavailable`] where no connection or lock is to be had in time.
     pub async fn begin(&self) -> Result<Write, StoreError> {
-        let (turn, begin) = match &self.engine {
-            Engine::Sqlite { turn } => {
-                let turn = tokio::time::timeout(ACQUIRE_TIMEOUT, Arc::clone(turn).acquire_owned());
-                let turn = match turn.await {
-                    Ok(Ok(turn)) => turn,
-                    Ok(Err(_)) => return Err(StoreError::Closed),
-                    Err(_) => return Err(StoreError::of("any")(sqlx::Error::PoolTimedOut)),
-                };
-                // A transaction that reads first and writes later fails under a plain BEGIN.
-                (Some(turn), "BEGIN IMMEDIATE")
-            }
-            Engine::Postgres => (None, "BEGIN"),
+        let mut write = self.before_begin().await?;
+        let begin = match write.engine() {
+            // A transaction that reads first and writes later fails under a plain BEGIN.
+            EngineName::Sqlite => "BEGIN IMMEDIATE",
+            EngineName::Postgres => "BEGIN",
         };
-        let connection = self.pool.acquire().await.map_err(StoreError::of("any"))?;
-        let health = Arc::clone(&self.health);
-        let mut write = Write { connection, is_over: false, health, _turn: turn };
         write.say(begin).await?;
         Ok(write)
+    }
+
+    /// A transaction that has not begun yet.
+    async fn before_begin(&self) -> Result<Write, StoreError> {
+        let connection = match &self.engine {
+            Engine::Sqlite { seat } => {
+                let late = |_| sqlx::Error::PoolTimedOut;
+                let seated = timeout(ACQUIRE_TIMEOUT, seat.take(&self.pool)).await;
+                seated.map_err(late).flatten().map(Lent::Seated)
+            }
+            Engine::Postgres => self.pool.acquire().await.map(Lent::Pooled),
+        };
+        let connection = connection.map_err(StoreError::of("any"))?;
+        Ok(Write::before_begin(connection, Arc::clone(&self.health)))
+    }
+
+    /// Runs a whole transaction, its beginning and its end included, as one text on SQLite: one
+    /// hand-over to the engine and back instead of one for each statement.
+    ///
+    /// # Errors
+    ///
+    /// Whatever failed, nothing was written, but for a connection that broke during the commit.
+    pub(super) async fn run_whole(
+        &self,
+        table: &'static str,
+        transaction: sqlx::query::Query<'_, sqlx::Any, AnyArguments>,
+    ) -> Result<(), StoreError> {
+        let mut write = self.before_begin().await?;
+        transaction.execute(write.connection()).await.map_err(StoreError::of(table))?;
+        write.is_committed();
+        Ok(())
+    }
+
+    /// Which engine it is.
+    pub(super) fn engine(&self) -> EngineName {
+        match self.engine {
+            Engine::Sqlite { .. } => EngineName::Sqlite,
+            Engine::Postgres => EngineName::Postgres,
+        }
     }
 
     pub(super) fn readings(&self) -> &Readings {
@@ -157,69 +201,6 @@ impl Store {
     /// The same database for that task itself: it must not keep itself alive.
     pub(super) fn without_writer(&self) -> Self {
         Self { writer: Writer::default(), ..self.clone() }
-    }
-}
-
-/// A transaction that writes. What is dropped is undone by ending its connection: a full disk can
-/// have ended the transaction already, and nobody could tell what a rollback would do then.
-#[derive(Debug)]
-pub struct Write {
-    connection: PoolConnection<Any>,
-    is_over: bool,
-    health: Arc<Health>,
-    // Declared last. A connection that is closed on drop ends in the background: the next writer
-    // may wait for SQLite's lock a moment, within its busy_timeout.
-    _turn: Option<OwnedSemaphorePermit>,
-}
-
-impl Write {
-    /// Makes what was written durable and visible, and lets every process look at the inventory
-    /// anew.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError::Unavailable`]; then nothing was written, or the connection broke and it is
-    /// not known.
-    pub async fn commit(mut self) -> Result<(), StoreError> {
-        self.change_inventory_version().await?;
-        self.commit_beside_inventory().await
-    }
-
-    /// The same for what is no part of the inventory: records, logins, leases, facts.
-    ///
-    /// # Errors
-    ///
-    /// As [`Self::commit`].
-    pub async fn commit_beside_inventory(mut self) -> Result<(), StoreError> {
-        self.say("COMMIT").await?;
-        self.is_over = true;
-        self.health.is_in_doubt.store(false, Ordering::Release);
-        metrics::counter!("chancery_store_commits_total").increment(1);
-        Ok(())
-    }
-
-    /// Of this transaction.
-    pub(super) fn engine(&self) -> EngineName {
-        EngineName::of(&self.connection)
-    }
-
-    /// Where statements of this transaction go.
-    pub(super) fn connection(&mut self) -> &mut AnyConnection {
-        &mut self.connection
-    }
-
-    async fn say(&mut self, statement: &'static str) -> Result<(), StoreError> {
-        let said = self.connection.execute(statement).await;
-        said.map(drop).map_err(StoreError::of("any"))
-    }
-}
-
-impl Drop for Write {
-    fn drop(&mut self) {
-        if !self.is_over {
-            self.health.is_in_doubt.store(true, Ordering::Release);
-            self.connection.close_on_drop();
-        }
     }
 }
 

@@ -6,10 +6,12 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use sqlx::pool::PoolConnection;
+use sqlx::{Any, AnyConnection};
 use tokio::sync::Mutex;
 use tokio::time::timeout;
 
-use super::engine::ACQUIRE_TIMEOUT;
+use super::engine::{ACQUIRE_TIMEOUT, EngineName};
 use super::row::At;
 use super::{Store, StoreError, Write};
 use crate::random::{Random as _, SystemRandom};
@@ -41,6 +43,15 @@ struct Reading {
     /// So many had come.
     covers: u64,
     version: InventoryVersion,
+    /// Kept on SQLite, whose file does not go away: its pages and its statement stay warm.
+    connection: Option<PoolConnection<Any>>,
+}
+
+impl Readings {
+    /// Gives the connection back to its pool.
+    pub(super) async fn leave(&self) {
+        self.latest.lock().await.connection.take();
+    }
 }
 
 impl Store {
@@ -64,21 +75,26 @@ impl Store {
         }
         let covers = readings.arrivals.load(Ordering::SeqCst);
         // Where this fails, or is given up, the next one reads for itself.
-        let version = self.read_inventory_version().await?;
-        *latest = Reading { covers, version };
+        let mut connection = match latest.connection.take() {
+            Some(kept) => kept,
+            None => self.pool().acquire().await.map_err(StoreError::of(TABLE))?,
+        };
+        let version = read(&mut connection).await?;
+        let connection = (self.engine() == EngineName::Sqlite).then_some(connection);
+        *latest = Reading { covers, version, connection };
         Ok(version)
     }
+}
 
-    async fn read_inventory_version(&self) -> Result<InventoryVersion, StoreError> {
-        let stored: Option<String> = sqlx::query_scalar(VERSION)
-            .fetch_optional(self.pool())
-            .await
-            .map_err(StoreError::of(TABLE))?;
-        let Some(stored) = stored else { return Ok(InventoryVersion::default()) };
-        let at = At { table: TABLE, row: "inventory-version" };
-        let version = u128::from_str_radix(&stored, 16);
-        version.map(InventoryVersion).map_err(|_| at.unreadable("value"))
-    }
+async fn read(connection: &mut AnyConnection) -> Result<InventoryVersion, StoreError> {
+    let stored: Option<String> = sqlx::query_scalar(VERSION)
+        .fetch_optional(connection)
+        .await
+        .map_err(StoreError::of(TABLE))?;
+    let Some(stored) = stored else { return Ok(InventoryVersion::default()) };
+    let at = At { table: TABLE, row: "inventory-version" };
+    let version = u128::from_str_radix(&stored, 16);
+    version.map(InventoryVersion).map_err(|_| at.unreadable("value"))
 }
 
 impl Write {

@@ -1,9 +1,12 @@
 //! The highest journal entry known of each signer, and how far reconciliation has read.
 
-use chancery_shared::bytes::Hash;
+use chancery_shared::bytes::{Fixed, Hash};
 use chancery_shared::id::SignerId;
 use chancery_shared::wire::JournalHead;
 use futures::future::BoxFuture;
+use sqlx::Any;
+use sqlx::any::AnyArguments;
+use sqlx::query::Query;
 
 use super::row::{At, signed};
 use super::{Store, StoreError, Write};
@@ -91,6 +94,23 @@ impl Store {
     }
 }
 
+/// The statement of [`Write::raise_journal_head`] as SQLite takes it among others in one text.
+pub(super) fn raise_among_others() -> String {
+    (1..=4).fold(RAISE.to_owned(), |sql, parameter| sql.replace(&format!("${parameter}"), "?"))
+}
+
+/// Binds what that statement takes.
+pub(super) fn bind_raise<'q>(
+    head: &JournalHead,
+    query: Query<'q, Any, AnyArguments>,
+) -> Query<'q, Any, AnyArguments> {
+    query
+        .bind(head.signer_id.to_string())
+        .bind(signed(head.seq))
+        .bind(head.hash.to_string())
+        .bind(Fixed([0; 32]).to_string())
+}
+
 impl Write {
     /// Remembers `head`, unless a higher one of this signer is known.
     ///
@@ -98,13 +118,7 @@ impl Write {
     ///
     /// Only if the database fails.
     pub async fn raise_journal_head(&mut self, head: &JournalHead) -> Result<(), StoreError> {
-        let done = sqlx::query(RAISE)
-            .bind(head.signer_id.to_string())
-            .bind(signed(head.seq))
-            .bind(head.hash.to_string())
-            .bind(chancery_shared::bytes::Fixed([0; 32]).to_string())
-            .execute(self.connection())
-            .await;
+        let done = bind_raise(head, sqlx::query(RAISE)).execute(self.connection()).await;
         done.map(drop).map_err(StoreError::of(TABLE))
     }
 

@@ -33,11 +33,14 @@ pub mod local_ca;
 pub mod membership;
 pub mod profile;
 mod row;
+mod seat;
 pub mod team;
 #[cfg(test)]
 pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
+mod write;
 
-pub use engine::{Store, Write};
+pub use engine::Store;
 pub use error::StoreError;
+pub use write::Write;

@@ -2,7 +2,7 @@
 
 use chancery_shared::wire::JournalHead;
 use chancery_shared::wire::journal::Event;
-use crossbeam_channel::Sender;
+use flume::Sender;
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
 use super::JournalError;

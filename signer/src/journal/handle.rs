@@ -9,7 +9,7 @@ use chancery_shared::bytes::{Bytes, Hash};
 use chancery_shared::id::{ApprovalId, SignerId};
 use chancery_shared::wire::journal::{Event, Intent};
 use chancery_shared::wire::{Context, JournalHead};
-use crossbeam_channel::Sender;
+use flume::Sender;
 use tokio::sync::{Semaphore, oneshot};
 
 use super::command::{Answer, Command, Waiting};
@@ -87,7 +87,7 @@ impl Journal {
         let published = Arc::new(Published::new(folder.to_owned(), head(&tail), index));
         let log = Log::new(storage(locked), clock, options.segment_bytes, segment, length, tail)
             .map_err(unusable)?;
-        let (sender, queue) = crossbeam_channel::unbounded();
+        let (sender, queue) = flume::unbounded();
         let writer = Writer {
             log,
             queue,

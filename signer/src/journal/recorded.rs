@@ -1,6 +1,6 @@
 //! The proof that an intent is on disk.
 
-use crossbeam_channel::Sender;
+use flume::Sender;
 
 use chancery_shared::id::KeyId;
 use chancery_shared::wire::JournalHead;

@@ -1,10 +1,10 @@
 //! The one thread that writes: takes all entries that wait, writes them as a group, answers.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use chancery_shared::wire::journal::Event;
-use crossbeam_channel::{Receiver, RecvTimeoutError};
+use flume::{Receiver, RecvTimeoutError};
 
 use super::JournalError;
 use super::command::{Command, Waiting};
@@ -36,7 +36,7 @@ impl Writer {
             let mut group = Vec::new();
             let mut acceptance = None;
             let mut next = Some(first);
-            let deadline = Instant::now() + self.gather.min(self.log.last_sync());
+            let mut gathered = false;
             while let Some(command) = next {
                 match command {
                     Command::Append(waiting) if is_acceptance(&waiting.event) => {
@@ -50,7 +50,11 @@ impl Writer {
                         break;
                     }
                 }
-                next = self.more(&group, deadline);
+                next = self.queue.try_recv().ok();
+                if next.is_none() && !gathered && self.expects_more(&group) {
+                    gathered = true;
+                    next = self.gather();
+                }
             }
             self.write(group);
             if let Some(acceptance) = acceptance {
@@ -87,16 +91,19 @@ impl Writer {
         }
     }
 
-    /// One more for the group. An intent in flight will bring its outcome soon, so waiting a
-    /// little saves a sync; waiting longer than a sync takes would not.
-    fn more(&self, group: &[Waiting], deadline: Instant) -> Option<Command> {
-        self.queue.try_recv().ok().or_else(|| {
-            let is_outcome =
-                |e: &&Waiting| matches!(e.event, Event::Signed { .. } | Event::Abandoned { .. });
-            let outcomes = group.iter().filter(is_outcome).count() + self.forgotten.len();
-            let in_flight = self.log.tail().open_intents.len().saturating_sub(outcomes);
-            (in_flight > 0).then(|| self.queue.recv_deadline(deadline).ok()).flatten()
-        })
+    /// An intent in flight will bring its outcome soon, so waiting a little saves a sync.
+    fn expects_more(&self, group: &[Waiting]) -> bool {
+        let is_outcome =
+            |e: &&Waiting| matches!(e.event, Event::Signed { .. } | Event::Abandoned { .. });
+        let outcomes = group.iter().filter(is_outcome).count() + self.forgotten.len();
+        self.log.tail().open_intents.len() > outcomes
+    }
+
+    /// Waits a few syncs long, without waking for each command that comes; the first of them.
+    fn gather(&self) -> Option<Command> {
+        let (_never, event) = flume::bounded::<()>(0);
+        let _ = event.recv_timeout(self.gather.min(self.log.last_sync() * SYNCS));
+        self.queue.try_recv().ok()
     }
 
     fn write(&mut self, group: Vec<Waiting>) {
@@ -220,3 +227,6 @@ impl Writer {
 fn is_acceptance(event: &Event) -> bool {
     matches!(event, Event::JournalAccepted { .. })
 }
+
+/// Waiting for more costs each of a group so many syncs at most.
+const SYNCS: u32 = 3;

@@ -180,13 +180,8 @@ pub(super) async fn carry_out(
     match signer.journal.append(event).await {
         Ok(head) => {
             fail_point::reach("signer: signed");
-            tracing::info!(
-                request_id,
-                intent,
-                serial_number,
-                key_id = %record.key_id,
-                "signed"
-            );
+            // The journal says it, with more beside it.
+            tracing::debug!(request_id, intent, "signed");
             Ok((signature, head))
         }
         Err(error) => {

@@ -214,7 +214,8 @@ pub(super) fn failed(error: &Cryptoki) -> OpenFailure {
 
 /// Waits without an event to wait for: another process's files are about to be whole.
 pub(super) fn pause(time: Duration) {
-    let _ = crossbeam_channel::after(time).recv();
+    let (_never, event) = flume::bounded::<()>(0);
+    let _ = event.recv_timeout(time);
 }
 
 /// Whether a slot is no token's, for sure.

@@ -10,7 +10,7 @@ use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
 use chancery_shared::frame::blocking;
-use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
+use flume::{Receiver, RecvTimeoutError, Sender, bounded};
 use zeroize::Zeroizing;
 
 use super::calls::Worker;

@@ -26,7 +26,7 @@ pub(crate) const CERTIFICATE: &[Place] = &[
     at("signer: verified"),
     at("signer: signed"),
     at("api: signed"),
-    at("api: inserted"),
+    at("api: records"),
     at("api: recorded"),
     at("journal: segment full"),
     at("journal: segment begun"),

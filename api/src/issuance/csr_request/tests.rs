@@ -10,7 +10,9 @@ use crate::issuance::csr_text;
 const AREAS: [&str; 7] = ["asn", "attr", "dn", "key", "nc", "pem", "san"];
 
 fn outcome(file: &[u8]) -> Result<ParsedCsr, Box<dyn std::error::Error>> {
-    Ok(ParsedCsr::read(csr_text::to_der(file)?)?)
+    let csr = ParsedCsr::read(csr_text::to_der(file)?)?;
+    csr.verify_possession()?;
+    Ok(csr)
 }
 
 #[test]
@@ -79,7 +81,8 @@ proptest::proptest! {
         let mut der = csr_text::to_der(include_bytes!("../../../../tests/cases/pem/pem-001.pem")).unwrap();
         if let Some(byte) = der.get_mut(at) {
             *byte ^= flip;
-            proptest::prop_assert!(ParsedCsr::read(der).is_err());
+            let passed = ParsedCsr::read(der).and_then(|csr| csr.verify_possession());
+            proptest::prop_assert!(passed.is_err());
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use axum::Extension;
 use axum::extract::State;
 use serde::Deserialize;
 use tracing::Instrument as _;
@@ -10,13 +11,14 @@ use super::super::json::certificate_request::{CsrRequest, IssuedCertificate};
 use crate::app::AppState;
 use crate::auth::Actor;
 use crate::error::{ApiError, JsonError};
+use crate::inventory::view::Look;
 use crate::issuance::csr_issuance::{
     CsrIssuance, CsrRequestBody, Issued, Issuer, NewIds, Requester,
 };
 use crate::issuance::issue::issue;
 use crate::issuer_choice::{self, IssuerChoice, Permitted};
 use crate::json::{Json, empty_is_absent};
-use crate::request::{Query, RequestId};
+use crate::request::{Query, RequestId, Told};
 use crate::team::{self, TeamChoice};
 
 /// The parameters of a request.
@@ -38,15 +40,16 @@ pub(super) struct Parameters {
 pub(super) async fn request_csr(
     State(state): State<AppState>,
     actor: Actor,
+    look: Look,
     request_id: RequestId,
     Query(parameters): Query<Parameters>,
     Json(body): Json<CsrRequest>,
-) -> Result<Json<IssuedCertificate>, ApiError> {
+) -> Result<(Extension<Told>, Json<IssuedCertificate>), ApiError> {
     if parameters.preview.is_some_and(|preview| preview != "false") {
         return Err(ApiError::invalid_field("preview", "is not available; leave it out"));
     }
     // 1. Who, and for which team. As it is now: the body may have taken its time.
-    let inventory = state.inventory.now(&state.store).await?;
+    let inventory = look.again(&state.inventory, &state.store).await?;
     let team = TeamChoice { name: body.team_name.clone(), id: body.team_id.clone() };
     let member = team::resolve(&inventory, actor, &team).await?;
 
@@ -63,9 +66,15 @@ pub(super) async fn request_csr(
     // 3. to 8. In a task of their own: once the signer is asked, the record must follow.
     let request = Accepted { permitted, issuer, request_id, body };
     let done = tokio::spawn(request.issue(state).in_current_span()).await;
-    let Issued { certificate_id, pem } = done.map_err(ApiError::internal)??;
+    let (Issued { certificate_id, pem }, permitted) = done.map_err(ApiError::internal)??;
+    let told = Told {
+        certificate_id,
+        user: permitted.member().actor().username().to_owned(),
+        team: permitted.member().team().name.clone(),
+        issuer: permitted.issuer().name.clone(),
+    };
     let id = certificate_id.to_string();
-    Ok(Json(IssuedCertificate { cert_id: id.clone(), id, pem_cert: pem }))
+    Ok((Extension(told), Json(IssuedCertificate { cert_id: id.clone(), id, pem_cert: pem })))
 }
 
 /// A request that may be made.
@@ -77,7 +86,7 @@ struct Accepted {
 }
 
 impl Accepted {
-    async fn issue(self, state: AppState) -> Result<Issued, ApiError> {
+    async fn issue(self, state: AppState) -> Result<(Issued, Permitted), ApiError> {
         let Self { permitted, issuer, request_id, body } = self;
         let member = permitted.member();
         let issuance = CsrIssuance {
@@ -104,10 +113,6 @@ impl Accepted {
             now: state.clock.now(),
         };
         let issued = issue(issuance, &state.signer, &state.store).await?;
-        tracing::info!(
-            certificate.id = %issued.certificate_id, user = member.actor().username(),
-            team = member.team().name, issuer = permitted.issuer().name, "issued a certificate"
-        );
-        Ok(issued)
+        Ok((issued, permitted))
     }
 }

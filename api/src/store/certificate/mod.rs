@@ -5,6 +5,7 @@ mod journaled;
 mod page;
 mod read;
 mod rows;
+mod whole;
 mod writer;
 
 use chancery_shared::id::{CertIssuerId, CertificateId, CsrId, LocalCaId, RowId, TeamId, UserId};

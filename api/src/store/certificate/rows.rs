@@ -20,17 +20,17 @@ use crate::timestamp::to_millis;
 const SIZES: [usize; 5] = [16, 8, 4, 2, 1];
 
 /// The same `INSERT` for each of [`SIZES`].
-type Sized = [(usize, &'static str); SIZES.len()];
+pub(super) type Sized = [(usize, &'static str); SIZES.len()];
 
 /// The same with the parameters of each engine: SQLite looks for the name of a parameter among all
 /// of a statement's, PostgreSQL knows no parameters without one.
-struct Inserts {
+pub(super) struct Inserts {
     sqlite: Sized,
     postgres: Sized,
 }
 
 impl Inserts {
-    fn of(&self, engine: EngineName) -> &Sized {
+    pub(super) fn of(&self, engine: EngineName) -> &Sized {
         match engine {
             EngineName::Sqlite => &self.sqlite,
             EngineName::Postgres => &self.postgres,
@@ -38,10 +38,10 @@ impl Inserts {
     }
 }
 
-type Bound<'q> = Query<'q, Any, AnyArguments>;
+pub(super) type Bound<'q> = Query<'q, Any, AnyArguments>;
 
 /// A row that can be inserted with others.
-trait Row {
+pub(super) trait Row {
     const TABLE: &'static str;
 
     fn inserts() -> &'static Inserts;
@@ -135,9 +135,17 @@ impl Row for &Certificate {
 }
 
 /// The request of a certificate.
-struct Csr<'a> {
+pub(super) struct Csr<'a> {
     id: CsrId,
     der: &'a [u8],
+}
+
+impl<'a> Csr<'a> {
+    /// Of one that has a request.
+    pub(super) fn of(new: &'a NewCertificate) -> Option<Self> {
+        let (id, der) = (new.certificate.csr_id?, new.csr.as_deref()?);
+        Some(Self { id, der })
+    }
 }
 
 impl Row for Csr<'_> {
@@ -157,6 +165,14 @@ impl Row for Csr<'_> {
 pub(super) struct History<'a> {
     pub(super) certificate_id: CertificateId,
     pub(super) entry: &'a HistoryEntry,
+}
+
+impl<'a> History<'a> {
+    /// All entries of one certificate.
+    pub(super) fn of(new: &'a NewCertificate) -> impl Iterator<Item = Self> {
+        let certificate_id = new.certificate.id;
+        new.history.iter().map(move |entry| Self { certificate_id, entry })
+    }
 }
 
 impl Row for History<'_> {
@@ -207,21 +223,9 @@ impl Write {
         &mut self,
         new: &[&NewCertificate],
     ) -> Result<(), StoreError> {
-        let csrs: Vec<_> = new
-            .iter()
-            .filter_map(|new| {
-                let (id, der) = (new.certificate.csr_id?, new.csr.as_deref()?);
-                Some(Csr { id, der })
-            })
-            .collect();
+        let csrs: Vec<_> = new.iter().filter_map(|new| Csr::of(new)).collect();
         self.insert_rows(&csrs).await?;
-        let histories: Vec<_> = new
-            .iter()
-            .flat_map(|new| {
-                let certificate_id = new.certificate.id;
-                new.history.iter().map(move |entry| History { certificate_id, entry })
-            })
-            .collect();
+        let histories: Vec<_> = new.iter().flat_map(|new| History::of(new)).collect();
         self.insert_rows(&histories).await.map(drop)
     }
 

@@ -1,13 +1,17 @@
 //! One task that records certificates: those that wait at the same time share a transaction, and
 //! so one write to the disk.
 
-use chancery_shared::fail_point;
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
 
+use chancery_shared::fail_point;
+use chancery_shared::wire::JournalHead;
 use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
 
 use super::NewCertificate;
 use super::insert::{Inserted, highest};
+use super::whole;
 use crate::store::{Store, StoreError, Write};
 
 /// Hands certificates to the task; it ends with the last handle.
@@ -46,8 +50,21 @@ fn start(store: Store) -> mpsc::Sender<Waiting> {
 
 async fn run(store: Store, mut waiting: mpsc::Receiver<Waiting>) {
     let mut batch = Vec::with_capacity(BATCH);
+    let mut gather = Duration::ZERO;
     while waiting.recv_many(&mut batch, BATCH).await > 0 {
+        // Where several come at a time more will come soon: waiting a little saves a commit.
+        // Waiting longer than a commit takes would not, and who comes alone waits for nobody.
+        if gather > Duration::ZERO && batch.len() < BATCH {
+            tokio::time::sleep(gather).await;
+            while batch.len() < BATCH
+                && let Ok(another) = waiting.try_recv()
+            {
+                batch.push(another);
+            }
+        }
+        let (began, several) = (Instant::now(), batch.len() > 1);
         record(&store, &mut batch).await;
+        gather = if several { began.elapsed().min(GATHER) } else { Duration::ZERO };
     }
 }
 
@@ -55,23 +72,21 @@ async fn run(store: Store, mut waiting: mpsc::Receiver<Waiting>) {
 /// gets one of its own, so that nobody fails for another's sake. Where the database is away, nobody
 /// waits for it again.
 async fn record(store: &Store, batch: &mut Vec<Waiting>) {
-    let mut together = Together::NotTried;
-    if batch.len() > 1 {
-        together = match all(store, batch).await {
-            Ok(true) => Together::Recorded,
-            Ok(false) => Together::NotTried,
-            Err(StoreError::Unavailable { table, source }) => {
-                let error = &source as &dyn std::error::Error;
-                tracing::warn!(certificates = batch.len(), error, "nothing could be recorded");
-                Together::Unavailable { table }
-            }
-            Err(error) => {
-                let error = &error as &dyn std::error::Error;
-                tracing::error!(error, "certificates are recorded one by one");
-                Together::NotTried
-            }
-        };
-    }
+    fail_point::reach("api: records");
+    let together = match all(store, batch).await {
+        Ok(true) => Together::Recorded,
+        Ok(false) => Together::NotTried,
+        Err(StoreError::Unavailable { table, source }) => {
+            let error = &source as &dyn std::error::Error;
+            tracing::warn!(certificates = batch.len(), error, "nothing could be recorded");
+            Together::Unavailable { table }
+        }
+        Err(error) => {
+            let error = &error as &dyn std::error::Error;
+            tracing::error!(error, "certificates are recorded one by one");
+            Together::NotTried
+        }
+    };
     for waiting in batch.drain(..) {
         let inserted = match together {
             Together::Recorded => Ok(Inserted::New(waiting.new.certificate.id)),
@@ -98,8 +113,14 @@ enum Together {
 
 /// `false`, and nothing recorded, where one of them is there already.
 async fn all(store: &Store, batch: &[Waiting]) -> Result<bool, StoreError> {
-    let mut write = store.begin().await?;
     let new: Vec<_> = batch.iter().map(|waiting| &waiting.new).collect();
+    if store.record_whole(&new, &heads(batch)).await? {
+        return Ok(true);
+    }
+    if batch.len() == 1 {
+        return Ok(false);
+    }
+    let mut write = store.begin().await?;
     if write.insert_certificate_rows(&new).await? != new.len() {
         return Ok(false);
     }
@@ -117,20 +138,24 @@ async fn one(store: &Store, waiting: &Waiting) -> Result<Inserted, StoreError> {
 
 async fn commit(mut write: Write, batch: &[Waiting]) -> Result<(), StoreError> {
     raise_heads(&mut write, batch).await?;
-    fail_point::reach("api: inserted");
     write.commit_beside_inventory().await
 }
 
 /// Last in the transaction: on PostgreSQL every process waits for this row.
 async fn raise_heads(write: &mut Write, batch: &[Waiting]) -> Result<(), StoreError> {
-    let heads = batch.iter().filter_map(|waiting| waiting.new.certificate.journal.as_ref());
-    for head in highest(heads) {
+    for head in heads(batch) {
         write.raise_journal_head(&head).await?;
     }
     Ok(())
 }
 
+fn heads(batch: &[Waiting]) -> Vec<JournalHead> {
+    highest(batch.iter().filter_map(|waiting| waiting.new.certificate.journal.as_ref()))
+}
+
 /// So many certificates share a transaction at most.
-const BATCH: usize = 64;
+const BATCH: usize = whole::MOST;
+/// A batch waits for more no longer than this.
+const GATHER: Duration = Duration::from_millis(4);
 /// So many wait for the next one; further callers wait to get in.
 const QUEUE: usize = 256;

@@ -1,0 +1,83 @@
+//! A batch whose transaction is one text, for SQLite: the engine's thread is asked once and answers
+//! once, where a statement at a time would change hands some ten times.
+
+use std::sync::OnceLock;
+
+use chancery_shared::wire::JournalHead;
+use sqlx::AssertSqlSafe;
+
+use super::rows::{Csr, History, Row};
+use super::{Certificate, NewCertificate, TABLE};
+use crate::store::engine::EngineName;
+use crate::store::journal_head::{bind_raise, raise_among_others};
+use crate::store::{Store, StoreError};
+
+/// So many certificates are recorded by one text at most.
+pub(super) const MOST: usize = 64;
+
+/// The text for so many certificates, each with a request and an entry in its history, of one
+/// signer.
+fn text(certificates: usize) -> Option<&'static str> {
+    static TEXTS: [OnceLock<String>; MOST] = [const { OnceLock::new() }; MOST];
+    let made = TEXTS.get(certificates.checked_sub(1)?)?;
+    Some(made.get_or_init(|| {
+        let raise = raise_among_others();
+        let mut statements = vec!["BEGIN IMMEDIATE"];
+        statements.extend(inserts::<&Certificate>(certificates));
+        statements.extend(inserts::<Csr<'_>>(certificates));
+        statements.extend(inserts::<History<'_>>(certificates));
+        statements.extend([raise.as_str(), "COMMIT"]);
+        statements.join(";\n")
+    }))
+}
+
+fn inserts<T: Row>(rows: usize) -> Vec<&'static str> {
+    let (mut rest, mut statements) = (rows, Vec::new());
+    for (size, sql) in T::inserts().of(EngineName::Sqlite) {
+        while rest >= *size {
+            statements.push(*sql);
+            rest -= size;
+        }
+    }
+    statements
+}
+
+impl Store {
+    /// Records all of `new` in one transaction and raises the known head of their journal. `false`,
+    /// and nothing recorded, where it takes more than one text, or one of them is there already.
+    ///
+    /// # Errors
+    ///
+    /// Only if the database fails.
+    pub(super) async fn record_whole(
+        &self,
+        new: &[&NewCertificate],
+        heads: &[JournalHead],
+    ) -> Result<bool, StoreError> {
+        let (EngineName::Sqlite, [head], Some(text)) = (self.engine(), heads, text(new.len()))
+        else {
+            return Ok(false);
+        };
+        let certificates: Vec<_> = new.iter().map(|new| &new.certificate).collect();
+        let csrs: Vec<_> = new.iter().filter_map(|new| Csr::of(new)).collect();
+        let histories: Vec<_> = new.iter().flat_map(|new| History::of(new)).collect();
+        if csrs.len() != new.len() || histories.len() != new.len() {
+            return Ok(false);
+        }
+        let query = sqlx::query(AssertSqlSafe(text));
+        let query = certificates.iter().fold(query, |query, row| row.bind(query));
+        let query = csrs.iter().fold(query, |query, row| row.bind(query));
+        let query = histories.iter().fold(query, |query, row| row.bind(query));
+        let done = self.run_whole(TABLE, bind_raise(head, query)).await;
+        match done {
+            Ok(()) => Ok(true),
+            // Its history or its request met the record that there is, or it is at fault.
+            Err(error @ (StoreError::Taken { .. } | StoreError::Statement { .. })) => {
+                let error = &error as &dyn std::error::Error;
+                tracing::warn!(certificates = new.len(), error, "not recorded together");
+                Ok(false)
+            }
+            Err(error) => Err(error),
+        }
+    }
+}
