@@ -2,6 +2,7 @@
 
 use time::OffsetDateTime;
 use time::format_description::BorrowedFormatItem;
+use time::format_description::well_known::Rfc3339;
 use time::macros::format_description;
 
 /// `2026-11-27T22:37:28.000+00:00`: always milliseconds and offset, always UTC.
@@ -17,6 +18,27 @@ pub fn plain(moment: OffsetDateTime) -> String {
 /// `2026-11-27 22:37:28.000`, UTC.
 pub fn plain_with_milliseconds(moment: OffsetDateTime) -> String {
     text(moment, PLAIN_WITH_MILLISECONDS)
+}
+
+/// The moment that a client wrote: ISO 8601 with `T` or a blank between date and time, 0 to 9 digits
+/// of a second, and an offset, without which it is UTC. `None` where it is none.
+pub fn read(text: &str) -> Option<OffsetDateTime> {
+    let mut text = text.trim().to_owned();
+    if !text.is_ascii() {
+        return None;
+    }
+    if text.as_bytes().get(10) == Some(&b' ') {
+        text.replace_range(10..11, "T");
+    }
+    let time = text.get(11..)?;
+    match time.rfind(['+', '-']) {
+        // The offset without a colon, as old Java clients write it.
+        Some(sign) if time.len() - sign == 5 => text.insert(text.len() - 2, ':'),
+        Some(_) => {}
+        None if time.ends_with(['Z', 'z']) => {}
+        None => text.push('Z'),
+    }
+    OffsetDateTime::parse(&text, &Rfc3339).ok()
 }
 
 /// Unix milliseconds, as the store keeps moments.
@@ -64,6 +86,26 @@ mod tests {
         assert_eq!(with_offset(moment), "2026-11-27T22:37:28.004+00:00");
         assert_eq!(plain(moment), "2026-11-27 22:37:28");
         assert_eq!(plain_with_milliseconds(moment), "2026-11-27 22:37:28.004");
+    }
+
+    #[test]
+    fn a_moment_is_read_in_each_form_that_clients_write() {
+        for text in [
+            "2026-11-27T22:37:28",
+            "2026-11-27 22:37:28",
+            "2026-11-27T22:37:28Z",
+            "2026-11-27T22:37:28.000+00:00",
+            "2026-11-28T00:37:28.000000000+02:00",
+            "2026-11-27T14:37:28.0-0800",
+            " 2026-11-27 22:37:28.0 ",
+        ] {
+            assert_eq!(read(text), Some(datetime!(2026-11-27 22:37:28 UTC)), "{text}");
+        }
+        for text in
+            ["", "2026-11-27", "2026-13-27T22:37:28Z", "1795820248", "27.11.2026 22:37:28", "ä"]
+        {
+            assert_eq!(read(text), None, "{text}");
+        }
     }
 
     #[test]

@@ -1,6 +1,11 @@
 //! `/certs`.
 
+mod change;
+mod delete;
+mod download;
 mod faults;
+mod import;
+mod imported;
 mod issuer;
 mod list;
 mod record;
@@ -30,6 +35,26 @@ fn with(changes: Value) -> Value {
 
 async fn request(persona: &Persona, body: &Value) -> Answer {
     persona.post("/api/certs/requestp10", body).await
+}
+
+/// The record of a certificate that `persona` has asked for now.
+async fn issued(persona: &Persona) -> Value {
+    let answer = request(persona, &body()).await;
+    assert_eq!(answer.status, 200, "{}", answer.text);
+    let id = answer.json()["id"].as_str().unwrap().to_owned();
+    persona.get(&format!("/api/certs/{id}")).await.json()
+}
+
+/// The path of a record.
+fn path(record: &Value) -> String {
+    format!("/api/certs/{}", record["id"].as_str().unwrap())
+}
+
+/// The last entry of a record's history: event and details.
+fn last(record: &Value) -> (String, String) {
+    let entry = record["history"].as_array().unwrap().last().unwrap();
+    let text = |field: &str| entry[field].as_str().unwrap().to_owned();
+    (text("event"), text("details"))
 }
 
 /// Ids of all records, oldest first.
