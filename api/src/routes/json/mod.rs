@@ -8,6 +8,7 @@ pub mod certificate_request;
 pub mod key_store;
 pub mod local_ca;
 pub mod login;
+pub mod preview;
 pub mod profile;
 pub mod team;
 pub mod user;
