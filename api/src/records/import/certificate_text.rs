@@ -97,6 +97,8 @@ mod tests {
     fn a_certificate_is_read_in_every_form_that_tools_write() {
         let base64 = base64::engine::general_purpose::STANDARD.encode(der());
         let url_safe = base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(der());
+        let lines: Vec<_> =
+            base64.as_bytes().chunks(64).map(|it| str::from_utf8(it).unwrap()).collect();
         let old = PEM.replace("CERTIFICATE", "X509 CERTIFICATE");
         for text in [
             PEM.to_owned(),
@@ -105,11 +107,7 @@ mod tests {
             PEM.replace('\n', " "),
             old,
             format!(" {base64}\r\n"),
-            base64
-                .as_bytes()
-                .chunks(64)
-                .map(|line| format!("{}\n", str::from_utf8(line).unwrap()))
-                .collect(),
+            lines.join("\n"),
             url_safe,
         ] {
             assert_eq!(to_der(&text), Ok(der()), "{text}");

@@ -5,7 +5,7 @@ use spki::SubjectPublicKeyInfoRef;
 
 use super::certificate_text;
 use crate::certificate::CertificateFacts;
-use crate::certificate::fields::CertificateFields;
+use crate::certificate::fields::{CertificateFields, NotACertificate};
 use crate::error::{ApiError, Code};
 use crate::issuance::csr_text;
 
@@ -30,8 +30,10 @@ impl Read {
         if der_length(&der).is_some_and(|length| length < der.len()) {
             return Err(wrong("has bytes behind the certificate; send it without them".to_owned()));
         }
-        let fields = CertificateFields::read(&der)
-            .map_err(|no| wrong(format!("can't be read: {no}; send one X.509 certificate")))?;
+        let unreadable =
+            |no: NotACertificate| wrong(format!("can't be read: {no}; send an X.509 certificate"));
+        let facts = CertificateFacts::read(&der).map_err(unreadable)?;
+        let fields = CertificateFields::read(&der).map_err(unreadable)?;
         let serial = fields.serial_number.len();
         if serial > MAX_SERIAL {
             return Err(wrong(format!(
@@ -39,9 +41,7 @@ impl Read {
             )));
         }
         let csr = csr.map(|text| read_csr(text, fields.spki)).transpose()?;
-        let facts = CertificateFacts::read(&der)
-            .map_err(|no| wrong(format!("can't be read: {no}; send one X.509 certificate")))?;
-        Ok(Self { facts, csr, der })
+        Ok(Self { der, facts, csr })
     }
 
     /// The parts of the certificate.

@@ -2,6 +2,7 @@
 
 mod account;
 mod certificate;
+mod certificate_change;
 mod fixtures;
 mod inventory;
 mod local_ca;
