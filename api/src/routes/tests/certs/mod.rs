@@ -5,6 +5,7 @@ mod delete;
 mod download;
 mod faults;
 mod import;
+mod import_refused;
 mod imported;
 mod issuer;
 mod list;
