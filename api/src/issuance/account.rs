@@ -3,6 +3,8 @@
 
 use std::collections::HashSet;
 
+use der::asn1::ObjectIdentifier;
+
 use super::csr_request::ParsedCsr;
 use super::end_entity::Plan;
 use super::requested_extensions::AskedExtension;
@@ -48,6 +50,8 @@ pub(crate) enum Outcome<'a> {
     AddedName { name: &'a SubjectAltName },
     /// An extension other than the names.
     Extension { asked: &'a AskedExtension, fate: ExtensionFate },
+    /// An attribute of the request, not of its subject: certificates have no place for it.
+    PassedOver { type_id: ObjectIdentifier },
     /// The end of its life, which is the CA's own.
     Cut,
 }
@@ -80,7 +84,7 @@ pub(crate) enum ExtensionFate {
     Unknown,
 }
 
-/// What `plan` makes of each part of `asked`: subject, names, extensions, end.
+/// What `plan` makes of each part of `asked`: subject, names, extensions, attributes, end.
 pub(crate) fn outcomes<'a>(
     asked: &Asked<'a>,
     profile: &ProfileDefinition,
@@ -92,6 +96,8 @@ pub(crate) fn outcomes<'a>(
         let fate = extension_fate(asked, plan);
         Outcome::Extension { asked, fate }
     }));
+    let passed_over = asked.csr.passed_over().iter();
+    outcomes.extend(passed_over.map(|type_id| Outcome::PassedOver { type_id: *type_id }));
     outcomes.extend(plan.is_cut().then_some(Outcome::Cut));
     outcomes
 }

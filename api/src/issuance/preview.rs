@@ -3,6 +3,7 @@
 
 use chancery_shared::bytes::Fixed;
 use chancery_shared::certificate::assemble;
+use der::asn1::ObjectIdentifier;
 
 use super::account::{ExtensionFate, NameFate, Outcome};
 use super::csr_issuance::CsrIssuance;
@@ -53,6 +54,8 @@ pub enum Part {
     AlternativeName,
     /// An extension.
     Extension,
+    /// An attribute of the request beside the extensions, such as a challenge password.
+    Attribute,
     /// The end of its life.
     Validity,
 }
@@ -137,6 +140,15 @@ fn told(outcome: &Outcome<'_>) -> Told {
             sentence: "the profile adds the CN as a name",
         },
         Outcome::Extension { asked, fate } => extension(asked, fate),
+        Outcome::PassedOver { type_id } => Told {
+            part: Part::Attribute,
+            requested: Some(attribute(type_id)),
+            ending: Ending::Dropped,
+            becomes: None,
+            rule: "attributes",
+            sentence: "certificates have no place for it; of the attributes only the requested \
+                       extensions are read",
+        },
         Outcome::Cut => Told {
             part: Part::Validity,
             requested: None,
@@ -203,4 +215,18 @@ fn extension(asked: &AskedExtension, fate: ExtensionFate) -> Told {
         _ => "customExtensions",
     };
     Told { part: Part::Extension, requested: Some(name), ending, becomes: None, rule, sentence }
+}
+
+/// By the name that people know, where there is one.
+fn attribute(type_id: ObjectIdentifier) -> String {
+    const NAMES: [(&str, &str); 5] = [
+        ("1.2.840.113549.1.9.2", "unstructuredName"),
+        ("1.2.840.113549.1.9.7", "challengePassword"),
+        ("1.2.840.113549.1.9.20", "friendlyName"),
+        ("1.3.6.1.4.1.311.13.2.3", "Microsoft's version of the system"),
+        ("1.3.6.1.4.1.311.21.20", "Microsoft's request client information"),
+    ];
+    let dotted = type_id.to_string();
+    let named = NAMES.iter().find(|(oid, _)| *oid == dotted);
+    named.map_or(dotted, |(_, name)| (*name).to_owned())
 }

@@ -59,7 +59,7 @@ pub struct AccountEntry {
     /// What the certificate has in its place, or on its own.
     pub becomes: Option<String>,
     /// By which rule: a field of the profile or of the request, `subject`, `stringTypes`,
-    /// `duplicates`, `profile`, `unknownExtension` or `caCertificate`.
+    /// `duplicates`, `profile`, `unknownExtension`, `attributes` or `caCertificate`.
     pub rule: &'static str,
     /// The same in one sentence.
     pub message: &'static str,
@@ -75,6 +75,8 @@ pub enum AccountPart {
     SubjectAlternativeName,
     /// An extension.
     Extension,
+    /// An attribute of the request beside the extensions, such as a challenge password.
+    Attribute,
     /// The end of its life.
     Validity,
 }
@@ -101,6 +103,7 @@ impl From<Told> for AccountEntry {
                 Part::Subject => AccountPart::Subject,
                 Part::AlternativeName => AccountPart::SubjectAlternativeName,
                 Part::Extension => AccountPart::Extension,
+                Part::Attribute => AccountPart::Attribute,
                 Part::Validity => AccountPart::Validity,
             },
             requested,

@@ -70,6 +70,15 @@ fn each_part_has_an_ending_and_a_rule() {
             ],
         ),
         (
+            csr(include_bytes!("../../../../../tests/cases/attr/attr-001.pem")),
+            profile(),
+            vec![
+                "= CN=attr-001.example.test (subject)",
+                "= DNS:attr-001.example.test (includeSansFromCsr)",
+                "- challengePassword (attributes)",
+            ],
+        ),
+        (
             csr(include_bytes!("../../../../../tests/cases/attr/attr-020.pem")),
             profile(),
             vec![
