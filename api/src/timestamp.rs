@@ -114,4 +114,20 @@ mod tests {
             assert_eq!(from_millis(to_millis(moment)), moment);
         }
     }
+
+    proptest::proptest! {
+        #[test]
+        fn no_text_makes_the_reader_panic(text: String, ascii in "[0-9T:+. -]{0,40}") {
+            let _ = read(&text);
+            let _ = read(&ascii);
+        }
+
+        #[test]
+        fn what_is_told_is_read_again(millis in -62_135_596_800_000_i64..253_402_300_799_999) {
+            let moment = from_millis(millis);
+
+            proptest::prop_assert_eq!(read(&with_offset(moment)), Some(moment));
+            proptest::prop_assert_eq!(read(&plain_with_milliseconds(moment)), Some(moment));
+        }
+    }
 }

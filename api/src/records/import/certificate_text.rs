@@ -134,4 +134,17 @@ mod tests {
             assert_eq!(to_der(&text), Err(problem), "{}", cut(&text));
         }
     }
+
+    proptest::proptest! {
+        #[test]
+        fn no_text_makes_the_reader_panic(before: String, at in 0_usize..900, inside: String) {
+            let mut text = PEM.to_owned();
+            if text.is_char_boundary(at) {
+                text.insert_str(at, &inside);
+            }
+
+            let _ = to_der(&format!("{before}{text}"));
+            let _ = to_der(&inside);
+        }
+    }
 }

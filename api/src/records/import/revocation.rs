@@ -65,7 +65,8 @@ fn moment(text: &str, now: OffsetDateTime) -> Result<OffsetDateTime, ApiError> {
         ApiError::invalid_field("revocationTime", example)
     })?;
     if at > now {
-        return Err(ApiError::invalid_field("revocationTime", "lies in the future"));
+        let message = "lies in the future; send the moment since which it is revoked";
+        return Err(ApiError::invalid_field("revocationTime", message));
     }
     Ok(at)
 }
