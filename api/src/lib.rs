@@ -25,6 +25,7 @@ pub mod packaging;
 pub mod random;
 pub mod readiness;
 pub mod reconcile;
+pub mod records;
 mod reference;
 pub mod request;
 pub mod routes;

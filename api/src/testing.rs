@@ -59,6 +59,7 @@ pub(crate) struct Answer {
     pub(crate) status: StatusCode,
     pub(crate) headers: HeaderMap,
     pub(crate) text: String,
+    pub(crate) bytes: Vec<u8>,
 }
 
 impl Answer {
@@ -236,6 +237,16 @@ impl Persona {
         self.post_text(path, body.to_string()).await
     }
 
+    pub(crate) async fn patch(&self, path: &str, body: &Value) -> Answer {
+        let request = self.request(Method::PATCH, path);
+        let request = request.header(header::CONTENT_TYPE, "application/json");
+        self.send(request.body(body.to_string().into()).unwrap()).await
+    }
+
+    pub(crate) async fn delete(&self, path: &str) -> Answer {
+        self.send(self.request(Method::DELETE, path).body(Body::empty()).unwrap()).await
+    }
+
     /// A body that may be no JSON, declared as JSON.
     pub(crate) async fn post_text(&self, path: &str, body: impl Into<Body>) -> Answer {
         let request = self.request(Method::POST, path);
@@ -260,6 +271,7 @@ impl Persona {
             status: parts.status,
             headers: parts.headers,
             text: String::from_utf8_lossy(&bytes).into_owned(),
+            bytes: bytes.into(),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use time::OffsetDateTime;
 use time::format_description::BorrowedFormatItem;
+use time::format_description::well_known::Rfc3339;
 use time::macros::format_description;
 
 /// `2026-11-27T22:37:28.000+00:00`: always milliseconds and offset, always UTC.
@@ -17,6 +18,27 @@ pub fn plain(moment: OffsetDateTime) -> String {
 /// `2026-11-27 22:37:28.000`, UTC.
 pub fn plain_with_milliseconds(moment: OffsetDateTime) -> String {
     text(moment, PLAIN_WITH_MILLISECONDS)
+}
+
+/// The moment that a client wrote: ISO 8601 with `T` or a blank between date and time, 0 to 9 digits
+/// of a second, and an offset, without which it is UTC. `None` where it is none.
+pub fn read(text: &str) -> Option<OffsetDateTime> {
+    let mut text = text.trim().to_owned();
+    if !text.is_ascii() {
+        return None;
+    }
+    if text.as_bytes().get(10) == Some(&b' ') {
+        text.replace_range(10..11, "T");
+    }
+    let time = text.get(11..)?;
+    match time.rfind(['+', '-']) {
+        // The offset without a colon, as old Java clients write it.
+        Some(sign) if time.len() - sign == 5 => text.insert(text.len() - 2, ':'),
+        Some(_) => {}
+        None if time.ends_with(['Z', 'z']) => {}
+        None => text.push('Z'),
+    }
+    OffsetDateTime::parse(&text, &Rfc3339).ok()
 }
 
 /// Unix milliseconds, as the store keeps moments.
@@ -67,9 +89,45 @@ mod tests {
     }
 
     #[test]
+    fn a_moment_is_read_in_each_form_that_clients_write() {
+        for text in [
+            "2026-11-27T22:37:28",
+            "2026-11-27 22:37:28",
+            "2026-11-27T22:37:28Z",
+            "2026-11-27T22:37:28.000+00:00",
+            "2026-11-28T00:37:28.000000000+02:00",
+            "2026-11-27T14:37:28.0-0800",
+            " 2026-11-27 22:37:28.0 ",
+        ] {
+            assert_eq!(read(text), Some(datetime!(2026-11-27 22:37:28 UTC)), "{text}");
+        }
+        for text in
+            ["", "2026-11-27", "2026-13-27T22:37:28Z", "1795820248", "27.11.2026 22:37:28", "ä"]
+        {
+            assert_eq!(read(text), None, "{text}");
+        }
+    }
+
+    #[test]
     fn milliseconds_round_trip_before_and_after_the_epoch() {
         for moment in [datetime!(1950-01-01 00:00:00.001 UTC), datetime!(2026-11-28 02:00 UTC)] {
             assert_eq!(from_millis(to_millis(moment)), moment);
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn no_text_makes_the_reader_panic(text: String, ascii in "[0-9T:+. -]{0,40}") {
+            let _ = read(&text);
+            let _ = read(&ascii);
+        }
+
+        #[test]
+        fn what_is_told_is_read_again(millis in -62_135_596_800_000_i64..253_402_300_799_999) {
+            let moment = from_millis(millis);
+
+            proptest::prop_assert_eq!(read(&with_offset(moment)), Some(moment));
+            proptest::prop_assert_eq!(read(&plain_with_milliseconds(moment)), Some(moment));
         }
     }
 }

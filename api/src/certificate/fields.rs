@@ -12,6 +12,12 @@ use crate::asn1::{Tlv, context};
 /// The parts of a certificate, each the exact bytes of the original.
 #[derive(Clone, Debug)]
 pub struct CertificateFields<'a> {
+    /// DER of the TBSCertificate: what is signed.
+    pub tbs: &'a [u8],
+    /// DER of the AlgorithmIdentifier inside it.
+    pub tbs_signature_algorithm: &'a [u8],
+    /// The bits of the signature; none where they are no whole octets.
+    pub signature: &'a [u8],
     /// Content of the INTEGER, sign octet included.
     pub serial_number: &'a [u8],
     /// DER of the issuer, a Name.
@@ -64,7 +70,10 @@ impl<'a> CertificateFields<'a> {
         let mut reader = SliceReader::new(outer.content)?;
         let tbs = Tlv::next(&mut reader)?.expect(Tag::Sequence)?;
         let signature_algorithm = Tlv::next(&mut reader)?.expect(Tag::Sequence)?.der;
-        Tlv::next(&mut reader)?.expect(Tag::BitString)?;
+        let signature = match Tlv::next(&mut reader)?.expect(Tag::BitString)?.content {
+            [0, octets @ ..] => octets,
+            _ => &[],
+        };
         reader.finish()?;
 
         let mut reader = SliceReader::new(tbs.content)?;
@@ -73,7 +82,7 @@ impl<'a> CertificateFields<'a> {
             first = Tlv::next(&mut reader)?;
         }
         let serial_number = first.expect(Tag::Integer)?.content;
-        Tlv::next(&mut reader)?;
+        let tbs_signature_algorithm = Tlv::next(&mut reader)?.der;
         let issuer = Tlv::next(&mut reader)?.der;
         let validity = Tlv::next(&mut reader)?.expect(Tag::Sequence)?.children()?;
         let [not_before, not_after] = validity.as_slice() else {
@@ -90,6 +99,9 @@ impl<'a> CertificateFields<'a> {
             }
         }
         Ok(Self {
+            tbs: tbs.der,
+            tbs_signature_algorithm,
+            signature,
             serial_number,
             issuer,
             not_before: moment::read(not_before)?,

@@ -9,9 +9,11 @@ pub mod history;
 pub mod key_usage;
 mod moment;
 mod pointers;
+pub mod revocation_reason;
 
 pub use certificate_policy::CertificatePolicy;
 pub use extended_key_usage::ExtendedKeyUsage;
 pub use facts::CertificateFacts;
 pub use key_usage::KeyUsage;
 pub use moment::is_over;
+pub use revocation_reason::RevocationReason;

@@ -42,7 +42,7 @@ pub struct Config {
     pub token_lifetime: Duration,
     /// `password.min.length`, in characters.
     pub password_min_length: usize,
-    /// `request.max.bytes`: the largest body.
+    /// `request.max.bytes`: the largest body of most calls.
     pub max_body: usize,
     /// `request.body.timeout.seconds`: how long a body may take to arrive.
     pub body_timeout: Duration,

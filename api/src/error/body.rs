@@ -4,6 +4,7 @@ use axum::Json;
 use axum::http::StatusCode;
 use axum::http::header::{CONTENT_LENGTH, CONTENT_TYPE};
 use axum::response::{IntoResponse as _, Response};
+use chancery_shared::id::CertificateId;
 use serde::Serialize;
 use time::OffsetDateTime;
 use utoipa::ToSchema;
@@ -22,6 +23,15 @@ pub struct ErrorBody {
     pub fields: Vec<FieldError>,
     /// What stands in the way.
     pub dependants: Vec<Dependant>,
+    /// The certificate that is meant.
+    pub certificate_id: Option<CertificateId>,
+}
+
+impl ErrorBody {
+    /// With nothing but code and words.
+    pub(super) fn new(code: Code, message: String) -> Self {
+        Self { code, message, fields: Vec::new(), dependants: Vec::new(), certificate_id: None }
+    }
 }
 
 /// In the extensions of an error response whose body is to stay as it is.
@@ -64,6 +74,9 @@ pub(crate) struct JsonError {
     fields: Vec<FieldError>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     dependants: Vec<Dependant>,
+    /// Of a duplicate: the certificate that is there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cert_id: Option<String>,
 }
 
 /// Writes the body of an error response; leaves every other response alone. An error that did not
@@ -86,6 +99,7 @@ pub fn complete(response: Response, path: &str, request_id: &str, now: OffsetDat
         request_id: request_id.to_owned(),
         fields: body.fields,
         dependants: body.dependants,
+        cert_id: body.certificate_id.map(|id| id.to_string()),
     };
     parts.headers.remove(CONTENT_TYPE);
     parts.headers.remove(CONTENT_LENGTH);
@@ -113,5 +127,5 @@ fn foreign(status: StatusCode) -> ErrorBody {
         }
         _ => (Code::Internal, super::INTERNAL),
     };
-    ErrorBody { code, message: message.to_owned(), fields: Vec::new(), dependants: Vec::new() }
+    ErrorBody::new(code, message.to_owned())
 }

@@ -67,6 +67,8 @@ pub struct Refused {
     pub fields: Vec<FieldError>,
     /// What stands in the way.
     pub dependants: Vec<Dependant>,
+    /// The certificate that is meant.
+    pub certificate_id: Option<CertificateId>,
 }
 
 impl ApiError {
@@ -77,6 +79,7 @@ impl ApiError {
             message: message.into(),
             fields: Vec::new(),
             dependants: Vec::new(),
+            certificate_id: None,
         }))
     }
 
@@ -119,6 +122,24 @@ impl ApiError {
     pub fn with_fields(mut self, fields: Vec<FieldError>) -> Self {
         if let Self::Refused(refused) = &mut self {
             refused.fields = fields;
+        }
+        self
+    }
+
+    /// The same, naming what stands in the way.
+    #[must_use]
+    pub fn with_dependants(mut self, dependants: Vec<Dependant>) -> Self {
+        if let Self::Refused(refused) = &mut self {
+            refused.dependants = dependants;
+        }
+        self
+    }
+
+    /// The same, naming the certificate that is meant.
+    #[must_use]
+    pub fn with_certificate(mut self, id: CertificateId) -> Self {
+        if let Self::Refused(refused) = &mut self {
+            refused.certificate_id = Some(id);
         }
         self
     }
@@ -215,10 +236,13 @@ impl IntoResponse for ApiError {
         }
         let message = self.message();
         let body = match self {
-            Self::Refused(refused) => {
-                ErrorBody { code, message, fields: refused.fields, dependants: refused.dependants }
-            }
-            _ => ErrorBody { code, message, fields: Vec::new(), dependants: Vec::new() },
+            Self::Refused(refused) => ErrorBody {
+                fields: refused.fields,
+                dependants: refused.dependants,
+                certificate_id: refused.certificate_id,
+                ..ErrorBody::new(code, message)
+            },
+            _ => ErrorBody::new(code, message),
         };
         response.extensions_mut().insert(body);
         response

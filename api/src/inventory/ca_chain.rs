@@ -1,4 +1,6 @@
-//! From a Local CA's certificate up to its root.
+//! From a certificate up to its root.
+
+use chancery_shared::id::CertificateId;
 
 use crate::app::AppState;
 use crate::error::ApiError;
@@ -12,8 +14,19 @@ use crate::store::local_ca::LocalCa;
 ///
 /// Only if the database fails.
 pub async fn of(state: &AppState, ca: &LocalCa) -> Result<Vec<Certificate>, ApiError> {
+    let Some(id) = ca.certificate_id else { return Ok(Vec::new()) };
+    from(state, id).await
+}
+
+/// The certificate of this record and those of the CAs above it, its own first, as far as there are
+/// records. Empty where there is no such record.
+///
+/// # Errors
+///
+/// Only if the database fails.
+pub async fn from(state: &AppState, first: CertificateId) -> Result<Vec<Certificate>, ApiError> {
     let mut chain: Vec<Certificate> = Vec::new();
-    let mut next = ca.certificate_id;
+    let mut next = Some(first);
     while let Some(id) = next {
         // A root's record names itself as its issuer.
         if chain.len() >= LONGEST || chain.iter().any(|certificate| certificate.id == id) {

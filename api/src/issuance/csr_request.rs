@@ -3,6 +3,7 @@
 use chancery_shared::csr::{Csr, CsrError};
 use chancery_shared::signature::SignatureError;
 use der::Decode as _;
+use der::asn1::ObjectIdentifier;
 use spki::AlgorithmIdentifierRef;
 
 use super::requested_extensions::{AskedExtension, RequestedExtensions, RequestedExtensionsError};
@@ -122,6 +123,11 @@ impl ParsedCsr {
     /// The other extensions that it asks for, in order.
     pub fn asked_extensions(&self) -> &[AskedExtension] {
         &self.extensions.others
+    }
+
+    /// The types of its attributes that ask for no extensions and are passed over, in order.
+    pub fn passed_over(&self) -> &[ObjectIdentifier] {
+        &self.extensions.passed_over
     }
 }
 

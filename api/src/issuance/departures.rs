@@ -1,50 +1,42 @@
 //! Where a certificate is not what its request asked for: no name is changed, added or left out,
-//! and no extension left out or given another value, without a word in the history. Whether an
-//! extension is critical is the standards' to say, and not told.
+//! and no extension left out or given another value, without a word in the history.
 
-use std::collections::HashSet;
-
-use super::csr_request::ParsedCsr;
-use super::end_entity::Plan;
+use super::account::{ExtensionFate, NameFate, Outcome};
 use super::requested_extensions::AskedExtension;
 use crate::echo::cut_to;
-use crate::inventory::profile_definition::ProfileDefinition;
-use crate::name::SubjectAltName;
 use crate::name::string_types::Corrected;
 
-/// The names that a certificate gets.
-#[derive(Clone, Debug)]
-pub(crate) struct Names {
-    /// All of them, each once.
-    pub(crate) all: Vec<SubjectAltName>,
-    /// What the body of the request asked for.
-    pub(crate) from_body: Vec<SubjectAltName>,
-}
-
-/// What `plan` does otherwise than `csr` asks: a clause each, with the rule where a profile has one.
-pub(crate) fn departures(
-    csr: &ParsedCsr,
-    profile: &ProfileDefinition,
-    names: &Names,
-    plan: &Plan,
-) -> Vec<String> {
-    let mut told = of_subject(csr);
-    told.extend(of_names(csr, profile, names));
-    let unmet = || csr.asked_extensions().iter().filter(|asked| !is_met(asked, plan));
-    let (decided, unknown): (Vec<_>, Vec<_>) = unmet().partition(|asked| asked.is_decided());
+/// What of `outcomes` is another one than was asked for: a clause each, with the rule where a
+/// profile has one.
+pub(crate) fn departures(outcomes: &[Outcome<'_>]) -> Vec<String> {
+    let mut told = of_subject(outcomes);
+    told.extend(of_names(outcomes).map(str::to_owned));
+    let unmet = |wanted: fn(ExtensionFate) -> bool| {
+        let unmet = outcomes.iter().filter_map(move |outcome| match outcome {
+            Outcome::Extension { asked, fate } if wanted(*fate) => Some(*asked),
+            _ => None,
+        });
+        unmet.collect::<Vec<&AskedExtension>>()
+    };
+    let decided = unmet(|it| matches!(it, ExtensionFate::Replaced | ExtensionFate::LeftOut));
     if !decided.is_empty() {
         let names = list(decided.into_iter().map(AskedExtension::name));
         told.push(format!("{names} of the CSR: the profile decided otherwise"));
     }
+    let unknown = unmet(|it| it == ExtensionFate::Unknown);
     if !unknown.is_empty() {
         let names = list(unknown.into_iter().map(AskedExtension::name));
         told.push(format!("{names} of the CSR: left out, not known here"));
     }
-    if plan.is_cut() {
-        told.push("it ends with the CA certificate, before the profile's lifetime is over".into());
+    if outcomes.iter().any(|outcome| matches!(outcome, Outcome::Cut)) {
+        told.push(CUT.to_owned());
     }
     within_bounds(told)
 }
+
+/// Of a certificate that ends with its CA.
+pub(crate) const CUT: &str =
+    "it ends with the CA certificate, before the profile's lifetime is over";
 
 /// Most bytes of all clauses together: what the journal's context keeps room for, beside extra
 /// information and addresses.
@@ -69,9 +61,12 @@ fn within_bounds(told: Vec<String>) -> Vec<String> {
     kept
 }
 
-fn of_subject(csr: &ParsedCsr) -> Vec<String> {
+fn of_subject(outcomes: &[Outcome<'_>]) -> Vec<String> {
     let mut changes: Vec<(&str, &str, Vec<String>)> = Vec::new();
-    for Corrected { attribute, from, to } in csr.corrected() {
+    // In the order of the DER, which is not that of the text.
+    for outcome in outcomes.iter().rev() {
+        let Outcome::Attribute { corrected: Some(corrected), .. } = outcome else { continue };
+        let Corrected { attribute, from, to, .. } = corrected;
         match changes.iter_mut().find(|(f, t, _)| f == from && t == to) {
             Some((.., attributes)) if attributes.contains(attribute) => {}
             Some((.., attributes)) => attributes.push(attribute.clone()),
@@ -84,39 +79,20 @@ fn of_subject(csr: &ParsedCsr) -> Vec<String> {
     changes.into_iter().map(clause).collect()
 }
 
-fn of_names(
-    csr: &ParsedCsr,
-    profile: &ProfileDefinition,
-    Names { all: names, from_body }: &Names,
-) -> Vec<String> {
-    let mut told = Vec::new();
-    // Requests with thousands of names exist; each of them is looked at once.
-    let keys = |names: &[SubjectAltName]| names.iter().map(SubjectAltName::key).collect();
-    let given: HashSet<String> = keys(names);
-    let asked: HashSet<String> = keys(csr.subject_alt_names());
-    let from_body: HashSet<String> = keys(from_body);
-    if given.iter().any(|name| !asked.contains(name) && !from_body.contains(name)) {
-        told.push("the CN was added as a name (rule addCnAsDnsSan of the profile)".to_owned());
-    }
-    if !profile.include_sans_from_csr && !asked.is_subset(&given) {
-        let rule = "rule includeSansFromCsr of the profile";
-        told.push(format!("the names of the CSR were left out ({rule})"));
-    }
-    if profile.include_sans_from_csr && asked.len() < csr.subject_alt_names().len() {
-        told.push("names that stood in the CSR more than once stand there once".to_owned());
-    }
-    told
-}
-
-/// Whether the certificate has the extension as it was asked for.
-fn is_met(asked: &AskedExtension, plan: &Plan) -> bool {
-    /// Values of basicConstraints that say "no CA", which its absence says too. DER leaves the
-    /// default out; not all clients do.
-    const NO_CA: [&[u8]; 2] = [&[0x30, 0x00], &[0x30, 0x03, 0x01, 0x01, 0x00]];
-    match plan.extension(asked.id) {
-        Some(value) => value == asked.value,
-        None => asked.name() == "basicConstraints" && NO_CA.contains(&asked.value.as_slice()),
-    }
+fn of_names(outcomes: &[Outcome<'_>]) -> impl Iterator<Item = &'static str> {
+    let of_csr = |wanted| {
+        outcomes.iter().any(|it| matches!(it, Outcome::CsrName { fate, .. } if *fate == wanted))
+    };
+    let is_added = outcomes.iter().any(|it| matches!(it, Outcome::AddedName { .. }));
+    let clauses = [
+        (is_added, "the CN was added as a name (rule addCnAsDnsSan of the profile)"),
+        (
+            of_csr(NameFate::LeftOut),
+            "the names of the CSR were left out (rule includeSansFromCsr of the profile)",
+        ),
+        (of_csr(NameFate::Repeated), "names that stood in the CSR more than once stand there once"),
+    ];
+    clauses.into_iter().filter(|(applies, _)| *applies).map(|(_, clause)| clause)
 }
 
 /// Some names; the history is no place for a hundred of them, nor has the journal room for them.

@@ -13,11 +13,21 @@ pub const MAX_EXTRA_EMAILS: usize = 20;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ExtraProblem {
     /// Over [`MAX_EXTRA_INFO`].
-    #[error("extraInfo has {0} bytes, at most {MAX_EXTRA_INFO} are allowed")]
-    InfoTooLong(usize),
+    #[error("{field} has {bytes} bytes, at most {MAX_EXTRA_INFO} are allowed")]
+    InfoTooLong {
+        /// The field that holds it.
+        field: &'static str,
+        /// So many.
+        bytes: usize,
+    },
     /// A control character other than tab and line ends.
-    #[error("extraInfo holds the control character U+{0:04X}")]
-    InfoCharacter(u32),
+    #[error("{field} holds the control character U+{character:04X}; write text and line ends")]
+    InfoCharacter {
+        /// The field that holds it.
+        field: &'static str,
+        /// Its code point.
+        character: u32,
+    },
     /// Over [`MAX_EXTRA_EMAILS`].
     #[error("extraEmails has {0} addresses, at most {MAX_EXTRA_EMAILS} are allowed")]
     TooManyEmails(usize),
@@ -30,7 +40,7 @@ impl ExtraProblem {
     /// The field at fault.
     pub fn field(&self) -> &'static str {
         match self {
-            Self::InfoTooLong(_) | Self::InfoCharacter(_) => "extraInfo",
+            Self::InfoTooLong { field, .. } | Self::InfoCharacter { field, .. } => field,
             Self::TooManyEmails(_) | Self::Email(_) => "extraEmails",
         }
     }
@@ -43,15 +53,32 @@ impl ExtraProblem {
 ///
 /// The first bound that is broken.
 pub fn check(info: Option<&str>, emails: &[String]) -> Result<(), ExtraProblem> {
-    if let Some(info) = info {
-        if info.len() > MAX_EXTRA_INFO {
-            return Err(ExtraProblem::InfoTooLong(info.len()));
-        }
-        let is_bad = |c: &char| c.is_control() && !matches!(c, '\t' | '\n' | '\r');
-        if let Some(c) = info.chars().find(is_bad) {
-            return Err(ExtraProblem::InfoCharacter(c.into()));
-        }
+    check_info("extraInfo", info.unwrap_or_default())?;
+    check_emails(emails)
+}
+
+/// Checks extra information that stands in the field `field`.
+///
+/// # Errors
+///
+/// The first bound that is broken.
+pub fn check_info(field: &'static str, info: &str) -> Result<(), ExtraProblem> {
+    if info.len() > MAX_EXTRA_INFO {
+        return Err(ExtraProblem::InfoTooLong { field, bytes: info.len() });
     }
+    let is_bad = |c: &char| c.is_control() && !matches!(c, '\t' | '\n' | '\r');
+    match info.chars().find(is_bad) {
+        Some(c) => Err(ExtraProblem::InfoCharacter { field, character: c.into() }),
+        None => Ok(()),
+    }
+}
+
+/// Checks extra addresses.
+///
+/// # Errors
+///
+/// The first bound that is broken.
+pub fn check_emails(emails: &[String]) -> Result<(), ExtraProblem> {
     if emails.len() > MAX_EXTRA_EMAILS {
         return Err(ExtraProblem::TooManyEmails(emails.len()));
     }
@@ -92,11 +119,15 @@ mod tests {
     #[test]
     fn each_bound_is_named() {
         use ExtraProblem as P;
+        let field = "extraInfo";
         let long = "x".repeat(MAX_EXTRA_INFO + 1);
         let many = vec!["a@example.test".to_owned(); MAX_EXTRA_EMAILS + 1];
 
-        assert_eq!(check(Some(&long), &[]), Err(P::InfoTooLong(MAX_EXTRA_INFO + 1)));
-        assert_eq!(check(Some("a\0"), &[]), Err(P::InfoCharacter(0)));
+        assert_eq!(
+            check(Some(&long), &[]),
+            Err(P::InfoTooLong { field, bytes: MAX_EXTRA_INFO + 1 })
+        );
+        assert_eq!(check(Some("a\0"), &[]), Err(P::InfoCharacter { field, character: 0 }));
         assert_eq!(check(None, &many), Err(P::TooManyEmails(MAX_EXTRA_EMAILS + 1)));
         assert_eq!(check(None, &["a".into()]), Err(P::Email("a".into())));
     }

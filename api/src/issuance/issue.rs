@@ -6,11 +6,12 @@ use std::time::Duration;
 use chancery_shared::fail_point;
 use chancery_shared::id::CertificateId;
 
+use super::account::{Asked, Names, Outcome, outcomes};
 use super::context::IssuanceContext;
 use super::csr_issuance::{CsrIssuance, CsrRequestBody, Issued};
 use super::csr_request::{CsrRequestError, ParsedCsr};
 use super::csr_text;
-use super::departures::{Names, departures};
+use super::departures::departures;
 use super::end_entity::{Plan, Subject};
 use super::extra;
 use super::issue_error::IssueError;
@@ -43,7 +44,7 @@ pub async fn issue<S: Signing, R: Records>(
     // 3. What: the CSR, its key, the names.
     let request = understand(&issuance)?;
     let plan = plan(&issuance, &request)?;
-    let told = departures(&request.csr, &issuance.issuer.profile, &request.names, &plan);
+    let told = departures(&account(&issuance, &request, &plan));
     let context = context(&issuance, told);
     fail_point::reach("api: understood");
 
@@ -66,13 +67,14 @@ pub async fn issue<S: Signing, R: Records>(
 }
 
 /// What the certificate will say of its subject.
-struct Understood {
+#[derive(Debug)]
+pub(super) struct Understood {
     csr: ParsedCsr,
     subject: DistinguishedName,
     names: Names,
 }
 
-fn understand(issuance: &CsrIssuance<'_>) -> Result<Understood, IssueError> {
+pub(super) fn understand(issuance: &CsrIssuance<'_>) -> Result<Understood, IssueError> {
     let CsrRequestBody { csr, subject_alt_names, reverse_csr_dn, extra_info, extra_emails } =
         issuance.request;
     extra::check(extra_info, extra_emails).map_err(IssueError::Extra)?;
@@ -105,7 +107,11 @@ fn understand(issuance: &CsrIssuance<'_>) -> Result<Understood, IssueError> {
 }
 
 impl Understood {
-    fn subject(&self) -> Subject<'_> {
+    pub(super) fn verify_possession(&self) -> Result<(), CsrRequestError> {
+        self.csr.verify_possession()
+    }
+
+    pub(super) fn subject(&self) -> Subject<'_> {
         Subject {
             name: &self.subject,
             alternative_names: &self.names.all,
@@ -115,13 +121,29 @@ impl Understood {
     }
 }
 
-fn plan(issuance: &CsrIssuance<'_>, request: &Understood) -> Result<Plan, IssueError> {
+/// What becomes of each part of the request.
+pub(super) fn account<'a>(
+    issuance: &CsrIssuance<'a>,
+    request: &'a Understood,
+    plan: &Plan,
+) -> Vec<Outcome<'a>> {
+    let asked = Asked {
+        csr: &request.csr,
+        subject: &request.subject,
+        is_reversed: issuance.request.reverse_csr_dn,
+        names: &request.names,
+        typed: issuance.request.subject_alt_names,
+    };
+    outcomes(&asked, &issuance.issuer.profile, plan)
+}
+
+pub(super) fn plan(issuance: &CsrIssuance<'_>, request: &Understood) -> Result<Plan, IssueError> {
     let issuer = issuance.issuer;
     Plan::new(&issuer.profile, &issuer.ca, &request.subject(), issuance.now)
         .map_err(|problem| IssueError::Signing(SigningError::Draft(problem)))
 }
 
-fn context(issuance: &CsrIssuance<'_>, departures: Vec<String>) -> IssuanceContext {
+pub(super) fn context(issuance: &CsrIssuance<'_>, departures: Vec<String>) -> IssuanceContext {
     let CsrIssuance { requester, issuer, request, bad_keys: _, ids, now } = issuance;
     IssuanceContext {
         request_id: requester.request_id.to_owned(),
@@ -165,7 +187,7 @@ async fn ask<S: Signing>(
     signing.sign_certificate(asked).await.map_err(|error| {
         // The signer says that possession is not proved; what is at fault is said here, as of any
         // other fault of the request.
-        let unproven = error.is_policy_refusal().then(|| request.csr.verify_possession().err());
+        let unproven = error.is_policy_refusal().then(|| request.verify_possession().err());
         unproven.flatten().map_or(IssueError::Signing(error), IssueError::Csr)
     })
 }

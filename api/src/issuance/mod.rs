@@ -1,5 +1,6 @@
 //! From a request to a certificate and its record.
 
+pub mod account;
 pub mod bad_keys;
 pub mod ca_certificate;
 pub mod context;
@@ -15,6 +16,7 @@ pub mod issue_error;
 pub mod issuing_ca;
 pub mod name_constraints;
 pub mod new_record;
+pub mod preview;
 pub mod requested_extensions;
 pub mod signing;
 pub mod subject_key;

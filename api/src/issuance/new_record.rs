@@ -67,12 +67,7 @@ pub fn new_record(
     made_by: MadeBy,
 ) -> Result<NewCertificate, NotACertificate> {
     let der = assemble(&signed.tbs, &signed.signature)?;
-    let mut history = vec![HistoryEntry {
-        id: context.history_id,
-        happened_at: context.requested_at,
-        event: HistoryEvent::Created,
-        details: context.created_details(),
-    }];
+    let mut history = vec![created(context)];
     if let MadeBy::Reconciliation { at, history_id } = made_by {
         history.push(HistoryEntry {
             id: history_id,
@@ -82,16 +77,27 @@ pub fn new_record(
         });
     }
     Ok(NewCertificate {
-        certificate: row(context, der, signed.journal)?,
+        certificate: row(context, der, Some(signed.journal))?,
         csr: csr.filter(|_| context.csr_id.is_some()).map(<[u8]>::to_vec),
         history,
     })
 }
 
-fn row(
+/// The first entry of its history.
+pub(super) fn created(context: &IssuanceContext) -> HistoryEntry {
+    HistoryEntry {
+        id: context.history_id,
+        happened_at: context.requested_at,
+        event: HistoryEvent::Created,
+        details: context.created_details(),
+    }
+}
+
+/// Its row; what was not signed yet has no place in the journal.
+pub(super) fn row(
     context: &IssuanceContext,
     der: Vec<u8>,
-    journal: JournalHead,
+    journal: Option<JournalHead>,
 ) -> Result<Certificate, NotACertificate> {
     let facts = CertificateFacts::read(&der)?;
     let emails = &context.extra_emails;
@@ -126,7 +132,7 @@ fn row(
         has_key_data: false,
         imported_at: None,
         ms_template_name: facts.ms_template_name,
-        journal: Some(journal),
+        journal,
         created_at: context.requested_at,
     })
 }

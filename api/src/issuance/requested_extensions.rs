@@ -16,6 +16,8 @@ pub struct RequestedExtensions {
     pub subject_alt_names: Vec<SubjectAltName>,
     /// All the others, in order. None of them is followed.
     pub others: Vec<AskedExtension>,
+    /// Types of the attributes that ask for no extensions, in order. They are passed over.
+    pub passed_over: Vec<ObjectIdentifier>,
 }
 
 /// An extension that a request asks for.
@@ -133,6 +135,7 @@ impl RequestedExtensions {
             let values = Tlv::next(&mut reader)?.expect(Tag::Set)?;
             reader.finish()?;
             if !EXTENSION_REQUESTS.contains(&type_id) {
+                asked.passed_over.push(type_id);
                 continue;
             }
             if request_types.contains(&type_id) {

@@ -22,6 +22,33 @@ where
     T::deserialize(value).map(Some).map_err(|error| D::Error::custom(error.to_string()))
 }
 
+/// For a field that a change may clear: absent it stays, empty or null it goes.
+///
+/// # Errors
+///
+/// Where the value is neither empty nor a `T`.
+pub fn empty_clears<'de, D, T>(deserializer: D) -> Result<Option<Option<T>>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: DeserializeOwned,
+{
+    empty_is_absent(deserializer).map(Some)
+}
+
+/// The same for a list.
+///
+/// # Errors
+///
+/// Where the value is neither empty nor a list of `T`.
+pub fn empty_clears_list<'de, D, T>(deserializer: D) -> Result<Option<Option<Vec<T>>>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: DeserializeOwned,
+{
+    let list = empty_is_no_list(deserializer)?;
+    Ok(Some((!list.is_empty()).then_some(list)))
+}
+
 /// For a field whose default is that of its type.
 ///
 /// # Errors

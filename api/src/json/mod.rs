@@ -10,7 +10,10 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-pub use absent::{empty_is_absent, empty_is_default, empty_is_no_list, must_be_absent};
+pub use absent::{
+    empty_clears, empty_clears_list, empty_is_absent, empty_is_default, empty_is_no_list,
+    must_be_absent,
+};
 
 use crate::app::AppState;
 use crate::error::{ApiError, Code};
@@ -28,18 +31,40 @@ impl<T: DeserializeOwned> FromRequest<AppState> for Json<T> {
     type Rejection = ApiError;
 
     async fn from_request(request: Request, state: &AppState) -> Result<Self, ApiError> {
-        let is_json = is_json(request.headers());
-        let config = &state.config;
-        // Read before it is refused, so that the client gets to see why.
-        let bytes = read_body(request.into_body(), config.max_body, config.body_timeout).await?;
-        if !is_json {
-            return Err(ApiError::refused(
-                Code::UnsupportedMediaType,
-                "the body must be JSON in UTF-8: send Content-Type: application/json",
-            ));
-        }
-        parse(&bytes).map(Self)
+        read(request, state, state.config.max_body).await.map(Self)
     }
+}
+
+/// A body of a call that takes files: the same up to [`MAX_LARGE_BODY`] bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct LargeJson<T>(pub T);
+
+/// Bytes; the limit of all other bodies is a setting.
+pub const MAX_LARGE_BODY: usize = 10 * 1024 * 1024;
+
+impl<T: DeserializeOwned> FromRequest<AppState> for LargeJson<T> {
+    type Rejection = ApiError;
+
+    async fn from_request(request: Request, state: &AppState) -> Result<Self, ApiError> {
+        read(request, state, state.config.max_body.max(MAX_LARGE_BODY)).await.map(Self)
+    }
+}
+
+async fn read<T: DeserializeOwned>(
+    request: Request,
+    state: &AppState,
+    limit: usize,
+) -> Result<T, ApiError> {
+    let is_json = is_json(request.headers());
+    // Read before it is refused, so that the client gets to see why.
+    let bytes = read_body(request.into_body(), limit, state.config.body_timeout).await?;
+    if !is_json {
+        return Err(ApiError::refused(
+            Code::UnsupportedMediaType,
+            "the body must be JSON in UTF-8: send Content-Type: application/json",
+        ));
+    }
+    parse(&bytes)
 }
 
 impl<T: Serialize> IntoResponse for Json<T> {

@@ -13,7 +13,7 @@ pub mod subject_alt_name;
 pub mod subject_rules;
 pub mod uri;
 
-pub(crate) use directory_string::decode as decode_string;
+pub(crate) use directory_string::{decode as decode_string, is_invisible};
 pub use distinguished_name::DistinguishedName;
 pub use subject_alt_name::SubjectAltName;
 pub use subject_rules::NameProblem;

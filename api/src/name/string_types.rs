@@ -15,8 +15,12 @@ use crate::asn1;
 /// A value that was written in another string type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Corrected {
-    /// The attribute's type, as shown.
+    /// The attribute's type.
+    pub type_id: ObjectIdentifier,
+    /// The same as shown.
     pub attribute: String,
+    /// DER of the value that it has now.
+    pub value: Vec<u8>,
     /// The string type that it had.
     pub from: &'static str,
     /// The string type that it has.
@@ -58,7 +62,13 @@ fn in_right_type(attribute: &Attribute) -> Option<(Vec<u8>, Corrected)> {
     }
     let value = encode(&text, attribute.type_id, Some(known)).ok()?;
     let to = string_type(*value.first()?);
-    let change = Corrected { attribute: shown(attribute.type_id), from: string_type(tag), to };
+    let change = Corrected {
+        type_id: attribute.type_id,
+        attribute: shown(attribute.type_id),
+        value: value.clone(),
+        from: string_type(tag),
+        to,
+    };
     Some((value, change))
 }
 

@@ -4,8 +4,22 @@ use der::pem::{LineEnding, encode_string};
 
 /// One certificate.
 pub fn certificate(der: &[u8]) -> String {
+    labelled("CERTIFICATE", der)
+}
+
+/// One request.
+pub fn request(der: &[u8]) -> String {
+    labelled("CERTIFICATE REQUEST", der)
+}
+
+/// A PKCS #7 bag.
+pub fn pkcs7(der: &[u8]) -> String {
+    labelled("PKCS7", der)
+}
+
+fn labelled(label: &str, der: &[u8]) -> String {
     // The encoder fails only for labels and lengths that can't occur.
-    encode_string("CERTIFICATE", LineEnding::CRLF, der).unwrap_or_default()
+    encode_string(label, LineEnding::CRLF, der).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -106,4 +106,6 @@ fn texts(items: &[impl Display]) -> Vec<String> {
 }
 
 #[cfg(test)]
+pub(crate) mod odd;
+#[cfg(test)]
 mod tests;

@@ -4,7 +4,7 @@ use chancery_shared::id::Id;
 use chancery_shared::wire::{Refusal, RefusalCode};
 use time::macros::datetime;
 
-use self::fakes::{Late, NOW, Signer, Store, body, head, ids, try_issue};
+use self::fakes::{Late, NOW, Signer, Store, body, head, ids, try_issue, try_preview};
 use super::*;
 use crate::certificate::CertificateFacts;
 use crate::certificate::history::HistoryEvent;
@@ -12,6 +12,7 @@ use crate::inventory::profile_definition::ProfileDefinition;
 use crate::issuance::signing::SigningError;
 use crate::signer_client::SignerError;
 
+mod account;
 mod fakes;
 
 #[tokio::test]
@@ -88,14 +89,17 @@ async fn the_history_says_where_the_certificate_departs_from_the_request() {
         ),
     ] {
         let (signer, store) = (Signer::new(None), Store::default());
+        let request = CsrRequestBody { csr, ..body() };
 
-        try_issue(&signer, &store, profile, CsrRequestBody { csr, ..body() }).await.unwrap();
+        let preview = try_preview(&signer, profile.clone(), request).unwrap();
+        try_issue(&signer, &store, profile, request).await.unwrap();
 
-        let details = store.rows.lock().unwrap()[0].history[0].details.clone();
+        let history = store.rows.lock().unwrap()[0].history.clone();
         assert_eq!(
-            details,
+            history[0].details,
             format!("User alice created the certificate; a CSR was provided{told}")
         );
+        assert_eq!(history, [preview.history]);
     }
 }
 

@@ -9,7 +9,7 @@ use super::scene::{CSR, Scene, scene, scenes};
 use crate::certificate::history::HistoryEvent;
 use crate::reconcile::run_once;
 use crate::signer_client::Signing;
-use crate::store::certificate::HistoryEntry;
+use crate::store::certificate::{HistoryEntry, Tombstone};
 
 #[tokio::test]
 async fn a_request_whose_record_failed_gets_the_very_same_record_from_the_journal() {
@@ -111,15 +111,17 @@ async fn a_deleted_certificate_stays_deleted() {
         let signed = scene.sign().await;
         let certificate = &signed.record.certificate;
         let mut write = scene.api.state.store.begin().await.unwrap();
-        write
-            .insert_tombstone(
-                &certificate.issuer_key,
-                &certificate.serial_number,
-                scene.api.state.clock.now(),
-                "admin",
-            )
-            .await
-            .unwrap();
+        let tombstone = Tombstone {
+            issuer_key: certificate.issuer_key.clone(),
+            serial_number: certificate.serial_number.clone(),
+            local_ca_id: certificate.local_ca_id,
+            not_after: Some(certificate.not_after),
+            revoked_at: None,
+            revocation_reason: None,
+            deleted_at: scene.api.state.clock.now(),
+            deleted_by: "admin".to_owned(),
+        };
+        write.insert_tombstone(&tombstone).await.unwrap();
         write.commit().await.unwrap();
 
         let report = scene.reconcile_later().await.unwrap();

@@ -1,5 +1,9 @@
-//! `/certs`: certificates, requested and read.
+//! `/certs`: certificates, requested and read, and their records.
 
+mod change;
+mod delete;
+mod download;
+mod import;
 mod list;
 mod request_csr;
 
@@ -20,7 +24,13 @@ pub fn routes() -> OpenApiRouter<AppState> {
     OpenApiRouter::new()
         .routes(routes!(request_csr::request_csr))
         .routes(routes!(list::list))
-        .routes(routes!(one))
+        .routes(routes!(import::import))
+        .routes(routes!(one, change::change, delete::delete))
+        .routes(routes!(download::cer))
+        .routes(routes!(download::pem_cert))
+        .routes(routes!(download::chain))
+        .routes(routes!(download::p7b))
+        .routes(routes!(download::csr))
 }
 
 /// One certificate.

@@ -7,7 +7,9 @@ use axum::extract::State;
 use serde::Deserialize;
 use tracing::Instrument as _;
 
+use super::super::json::certificate::CertificateRecord;
 use super::super::json::certificate_request::{CsrRequest, IssuedCertificate};
+use super::super::json::preview::{CertificatePreview, PreviewedRecord, RequestAnswer};
 use crate::app::AppState;
 use crate::auth::Actor;
 use crate::error::{ApiError, JsonError};
@@ -16,9 +18,11 @@ use crate::issuance::csr_issuance::{
     CsrIssuance, CsrRequestBody, Issued, Issuer, NewIds, Requester,
 };
 use crate::issuance::issue::issue;
+use crate::issuance::preview;
 use crate::issuer_choice::{self, IssuerChoice, Permitted};
 use crate::json::{Json, empty_is_absent};
 use crate::request::{Query, RequestId, Told};
+use crate::store::certificate::StoredCertificate;
 use crate::team::{self, TeamChoice};
 
 /// The parameters of a request.
@@ -30,11 +34,12 @@ pub(super) struct Parameters {
 }
 
 /// Issues a certificate for a CSR. A request that was accepted goes on to its end even if the
-/// client goes away.
+/// client goes away. With `?preview=true` nothing is issued: the answer is what would be, and why.
 #[utoipa::path(
     post, path = "/certs/requestp10", tag = "Certificates", request_body = CsrRequest,
+    params(("preview" = Option<bool>, Query, description = "whether nothing is to be issued")),
     responses(
-        (status = 200, body = IssuedCertificate), (status = "default", body = JsonError),
+        (status = 200, body = RequestAnswer), (status = "default", body = JsonError),
     ),
 )]
 pub(super) async fn request_csr(
@@ -44,10 +49,12 @@ pub(super) async fn request_csr(
     request_id: RequestId,
     Query(parameters): Query<Parameters>,
     Json(body): Json<CsrRequest>,
-) -> Result<(Extension<Told>, Json<IssuedCertificate>), ApiError> {
-    if parameters.preview.is_some_and(|preview| preview != "false") {
-        return Err(ApiError::invalid_field("preview", "is not available; leave it out"));
-    }
+) -> Result<(Option<Extension<Told>>, Json<RequestAnswer>), ApiError> {
+    let is_preview = match parameters.preview.as_deref() {
+        None | Some("false") => false,
+        Some("true") => true,
+        Some(_) => return Err(ApiError::invalid_field("preview", "must be true or false")),
+    };
     // 1. Who, and for which team. As it is now: the body may have taken its time.
     let inventory = look.again(&state.inventory, &state.store).await?;
     let team = TeamChoice { name: body.team_name.clone(), id: body.team_id.clone() };
@@ -63,18 +70,17 @@ pub(super) async fn request_csr(
     permitted.check_takes_csrs()?;
     let issuer = inventory.issuer(permitted.issuer().id).await?;
 
-    // 3. to 8. In a task of their own: once the signer is asked, the record must follow.
     let request = Accepted { permitted, issuer, request_id, body };
+    if is_preview {
+        return request.preview(&state).map(|preview| (None, Json(preview)));
+    }
+
+    // 3. to 8. In a task of their own: once the signer is asked, the record must follow.
     let done = tokio::spawn(request.issue(state).in_current_span()).await;
-    let (Issued { certificate_id, pem }, permitted) = done.map_err(ApiError::internal)??;
-    let told = Told {
-        certificate_id,
-        user: permitted.member().actor().username().to_owned(),
-        team: permitted.member().team().name.clone(),
-        issuer: permitted.issuer().name.clone(),
-    };
+    let (Issued { certificate_id, pem }, told) = done.map_err(ApiError::internal)??;
     let id = certificate_id.to_string();
-    Ok((Extension(told), Json(IssuedCertificate { cert_id: id.clone(), id, pem_cert: pem })))
+    let answer = IssuedCertificate { cert_id: id.clone(), id, pem_cert: pem };
+    Ok((Some(Extension(told)), Json(RequestAnswer::Issued(answer))))
 }
 
 /// A request that may be made.
@@ -86,17 +92,46 @@ struct Accepted {
 }
 
 impl Accepted {
-    async fn issue(self, state: AppState) -> Result<(Issued, Permitted), ApiError> {
+    async fn issue(self, state: AppState) -> Result<(Issued, Told), ApiError> {
+        let issued = issue(self.issuance(&state), &state.signer, &state.store).await?;
+        let member = self.permitted.member();
+        let told = Told {
+            certificate_id: issued.certificate_id,
+            user: member.actor().username().to_owned(),
+            team: member.team().name.clone(),
+            issuer: self.permitted.issuer().name.clone(),
+        };
+        Ok((issued, told))
+    }
+
+    /// 3. and 4. alone.
+    fn preview(&self, state: &AppState) -> Result<RequestAnswer, ApiError> {
+        let issuance = self.issuance(state);
+        let preview = preview::preview(&issuance)?;
+        let stored = StoredCertificate {
+            certificate: preview.certificate,
+            team_name: Some(self.permitted.member().team().name.clone()),
+            cert_issuer_name: Some(self.permitted.issuer().name.clone()),
+            history: vec![preview.history],
+        };
+        let record = CertificateRecord::new(&stored, issuance.now).map_err(ApiError::internal)?;
+        Ok(RequestAnswer::Preview(Box::new(CertificatePreview {
+            certificate: PreviewedRecord(record),
+            account: preview.account.into_iter().map(Into::into).collect(),
+        })))
+    }
+
+    fn issuance<'a>(&'a self, state: &'a AppState) -> CsrIssuance<'a> {
         let Self { permitted, issuer, request_id, body } = self;
         let member = permitted.member();
-        let issuance = CsrIssuance {
+        CsrIssuance {
             requester: Requester {
                 request_id: request_id.as_str(),
                 user_id: member.actor().user_id(),
                 username: member.actor().username(),
                 team_id: member.team().id,
             },
-            issuer: &issuer,
+            issuer,
             request: CsrRequestBody {
                 csr: body.csr.as_deref().unwrap_or_default().as_bytes(),
                 subject_alt_names: &body.subject_alt_names,
@@ -111,8 +146,6 @@ impl Accepted {
                 history_id: state.new_id(),
             },
             now: state.clock.now(),
-        };
-        let issued = issue(issuance, &state.signer, &state.store).await?;
-        Ok((issued, permitted))
+        }
     }
 }

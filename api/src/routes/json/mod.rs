@@ -2,10 +2,13 @@
 
 pub mod cert_issuer;
 pub mod certificate;
+pub mod certificate_change;
+pub mod certificate_import;
 pub mod certificate_request;
 pub mod key_store;
 pub mod local_ca;
 pub mod login;
+pub mod preview;
 pub mod profile;
 pub mod team;
 pub mod user;

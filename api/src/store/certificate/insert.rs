@@ -2,25 +2,15 @@
 
 use chancery_shared::id::CertificateId;
 use chancery_shared::wire::JournalHead;
-use time::OffsetDateTime;
 
 use super::rows::History;
 use super::{HistoryEntry, NewCertificate, TABLE};
 use crate::store::row::At;
 use crate::store::{Store, StoreError, Write};
-use crate::timestamp::to_millis;
 
 statements! {
     ID_BY_SERIAL = "
         SELECT certificate_id FROM certificate WHERE issuer_key = $1 AND serial_number = $2";
-    IS_TOMBSTONED = "
-        SELECT COUNT(*)
-          FROM certificate_tombstone
-         WHERE issuer_key = $1 AND serial_number = $2";
-    INSERT_TOMBSTONE = "
-        INSERT INTO certificate_tombstone (issuer_key, serial_number, deleted_at, deleted_by)
-        VALUES ($1, $2, $3, $4)
-        ON CONFLICT (issuer_key, serial_number) DO NOTHING";
 }
 
 /// What came of recording a certificate. Both mean that it is recorded.
@@ -71,25 +61,6 @@ impl Store {
             .map_err(StoreError::of(TABLE))?;
         At { table: TABLE, row: serial_number }.parse_option("certificate_id", id.as_deref())
     }
-
-    /// Whether an administrator deleted the record of this certificate: then it stays deleted.
-    ///
-    /// # Errors
-    ///
-    /// Only if the database fails.
-    pub async fn is_tombstoned(
-        &self,
-        issuer_key: &str,
-        serial_number: &str,
-    ) -> Result<bool, StoreError> {
-        let rows: i64 = sqlx::query_scalar(IS_TOMBSTONED)
-            .bind(issuer_key)
-            .bind(serial_number)
-            .fetch_one(self.pool())
-            .await
-            .map_err(StoreError::of("certificate_tombstone"))?;
-        Ok(rows > 0)
-    }
 }
 
 impl Write {
@@ -128,28 +99,6 @@ impl Write {
         entry: &HistoryEntry,
     ) -> Result<(), StoreError> {
         self.insert_history_row(History { certificate_id: id, entry }).await
-    }
-
-    /// Remembers that the record of this certificate was deleted on purpose.
-    ///
-    /// # Errors
-    ///
-    /// Only if the database fails.
-    pub async fn insert_tombstone(
-        &mut self,
-        issuer_key: &str,
-        serial_number: &str,
-        deleted_at: OffsetDateTime,
-        deleted_by: &str,
-    ) -> Result<(), StoreError> {
-        let done = sqlx::query(INSERT_TOMBSTONE)
-            .bind(issuer_key)
-            .bind(serial_number)
-            .bind(to_millis(deleted_at))
-            .bind(deleted_by)
-            .execute(self.connection())
-            .await;
-        done.map(drop).map_err(StoreError::of("certificate_tombstone"))
     }
 }
 

@@ -1,10 +1,14 @@
 //! Certificates, their requests and their history.
 
+mod change;
 mod insert;
+mod issuers;
 mod journaled;
 mod page;
 mod read;
+mod remove;
 mod rows;
+mod tombstone;
 mod whole;
 mod writer;
 
@@ -15,14 +19,18 @@ use time::OffsetDateTime;
 use crate::certificate::history::HistoryEvent;
 
 pub use insert::Inserted;
+pub use issuers::{CaRecord, LocalCaRecord};
 pub use journaled::JournaledRecord;
+pub use tombstone::Tombstone;
 pub(super) use writer::{Handle as WriterHandle, Writer};
 
 #[cfg(test)]
 pub(super) use {
-    insert::STATEMENTS as INSERT_STATEMENTS, journaled::STATEMENTS as JOURNALED_STATEMENTS,
+    change::STATEMENTS as CHANGE_STATEMENTS, insert::STATEMENTS as INSERT_STATEMENTS,
+    issuers::STATEMENTS as ISSUERS_STATEMENTS, journaled::STATEMENTS as JOURNALED_STATEMENTS,
     page::STATEMENTS as PAGE_STATEMENTS, read::STATEMENTS as READ_STATEMENTS,
-    rows::statements as row_statements,
+    remove::STATEMENTS as REMOVE_STATEMENTS, rows::statements as row_statements,
+    tombstone::STATEMENTS as TOMBSTONE_STATEMENTS,
 };
 
 /// The columns of one certificate. What stands in the certificate itself is read from `der`; the

@@ -5,13 +5,15 @@ use chancery_shared::wire::JournalHead;
 
 use super::{Certificate, HISTORY, HistoryEntry, StoredCertificate, TABLE};
 use crate::store::row::At;
-use crate::store::{Store, StoreError};
+use crate::store::{Store, StoreError, Write};
 use crate::timestamp::from_millis;
 
 statements! {
     BY_ID = select!(certificate "WHERE certificate.certificate_id = $1");
     HISTORY_OF = select!(history "WHERE certificate_id = $1 ORDER BY happened_at, history_id");
     CSR = "SELECT der FROM csr WHERE csr_id = $1";
+    /// Changes nothing, and holds the row until the transaction ends.
+    HOLD = "UPDATE certificate SET is_ca = is_ca WHERE certificate_id = $1";
 }
 
 impl Store {
@@ -35,9 +37,7 @@ impl Store {
             .fetch_all(self.pool())
             .await
             .map_err(StoreError::of(HISTORY))?;
-        let mut found = StoredCertificate::try_from(row)?;
-        found.history = history.into_iter().map(HistoryRow::entry).collect::<Result<_, _>>()?;
-        Ok(Some(found))
+        whole(row, history).map(Some)
     }
 
     /// DER of the stored request.
@@ -49,6 +49,33 @@ impl Store {
         let der = sqlx::query_scalar(CSR).bind(id.to_string()).fetch_optional(self.pool()).await;
         der.map_err(StoreError::of("csr"))
     }
+}
+
+impl Write {
+    /// The certificate of this id, which nobody else changes or deletes until this transaction
+    /// ends: what is read here is what is changed.
+    ///
+    /// # Errors
+    ///
+    /// Only if the database fails.
+    pub async fn hold_certificate(
+        &mut self,
+        id: CertificateId,
+    ) -> Result<Option<StoredCertificate>, StoreError> {
+        let of_certificate = StoreError::of(TABLE);
+        let held = sqlx::query(HOLD).bind(id.to_string()).execute(self.connection()).await;
+        held.map_err(of_certificate)?;
+        let row = sqlx::query_as(BY_ID).bind(id.to_string()).fetch_optional(self.connection());
+        let Some(row) = row.await.map_err(of_certificate)? else { return Ok(None) };
+        let history = sqlx::query_as(HISTORY_OF).bind(id.to_string()).fetch_all(self.connection());
+        whole(row, history.await.map_err(StoreError::of(HISTORY))?).map(Some)
+    }
+}
+
+fn whole(row: Row, history: Vec<HistoryRow>) -> Result<StoredCertificate, StoreError> {
+    let mut found = StoredCertificate::try_from(row)?;
+    found.history = history.into_iter().map(HistoryRow::entry).collect::<Result<_, _>>()?;
+    Ok(found)
 }
 
 #[derive(Debug, sqlx::FromRow)]

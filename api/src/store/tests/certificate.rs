@@ -1,11 +1,12 @@
 //! Certificates: recorded once, read back whole, streamed.
 
+use chancery_shared::id::LocalCaId;
 use futures::future::join_all;
 use futures::stream::TryStreamExt as _;
 
 use super::fixtures::{NOW, account, certificate, head, insert, team};
 use crate::store::account::Group;
-use crate::store::certificate::{Inserted, StoredCertificate};
+use crate::store::certificate::{Inserted, StoredCertificate, Tombstone};
 use crate::store::testing::both;
 
 #[tokio::test]
@@ -127,7 +128,18 @@ async fn all_certificates_stream_by_id_with_their_histories() {
 async fn a_deleted_record_leaves_a_tombstone() {
     for (engine, test) in both().await {
         let mut write = test.store.begin().await.unwrap();
-        write.insert_tombstone("aa", "01", NOW, "admin").await.unwrap();
+        let tombstone = Tombstone {
+            issuer_key: "aa".to_owned(),
+            serial_number: "01".to_owned(),
+            local_ca_id: Some(LocalCaId::from_bytes([4; 12])),
+            not_after: Some(NOW),
+            revoked_at: Some(NOW),
+            revocation_reason: Some("superseded".to_owned()),
+            deleted_at: NOW,
+            deleted_by: "admin".to_owned(),
+        };
+        write.insert_tombstone(&tombstone).await.unwrap();
+        assert_eq!(write.tombstone("aa", "01").await.unwrap(), Some(tombstone), "{engine}");
         write.commit().await.unwrap();
 
         assert!(test.store.is_tombstoned("aa", "01").await.unwrap(), "{engine}");

@@ -2,6 +2,7 @@
 
 mod account;
 mod certificate;
+mod certificate_change;
 mod fixtures;
 mod inventory;
 mod local_ca;
@@ -18,10 +19,14 @@ async fn every_statement_can_be_prepared_on_both_engines() {
         super::account::LOGIN_STATEMENTS,
         super::authorised_ca::STATEMENTS,
         super::cert_issuer::STATEMENTS,
+        super::certificate::CHANGE_STATEMENTS,
         super::certificate::INSERT_STATEMENTS,
+        super::certificate::ISSUERS_STATEMENTS,
         super::certificate::JOURNALED_STATEMENTS,
         super::certificate::PAGE_STATEMENTS,
         super::certificate::READ_STATEMENTS,
+        super::certificate::REMOVE_STATEMENTS,
+        super::certificate::TOMBSTONE_STATEMENTS,
         super::ended_token::STATEMENTS,
         super::installation::STATEMENTS,
         super::inventory_version::STATEMENTS,

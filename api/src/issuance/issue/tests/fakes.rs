@@ -26,6 +26,7 @@ use crate::issuance::issue::issue;
 use crate::issuance::issue_error::IssueError;
 use crate::issuance::issuing_ca::IssuingCa;
 use crate::issuance::new_record::Records;
+use crate::issuance::preview::{Preview, preview};
 use crate::issuance::signing::{SignedTbs, Signing, SigningError, SigningRequest};
 use crate::issuance::tbs::{Draft, DraftError};
 use crate::name::dn_text;
@@ -158,19 +159,33 @@ pub(super) async fn try_issue<R: Records>(
     profile: ProfileDefinition,
     request: CsrRequestBody<'_>,
 ) -> Result<Issued, IssueError> {
-    let issuer = signer.issuer(profile);
+    let (issuer, bad_keys) = (signer.issuer(profile), BadKeys::shipped());
+    let future = issue(issuance(&issuer, &bad_keys, request), signer, store);
+    assert_send(&future);
+    future.await
+}
+
+pub(super) fn try_preview(
+    signer: &Signer,
+    profile: ProfileDefinition,
+    request: CsrRequestBody<'_>,
+) -> Result<Preview, IssueError> {
+    let (issuer, bad_keys) = (signer.issuer(profile), BadKeys::shipped());
+    preview(&issuance(&issuer, &bad_keys, request))
+}
+
+fn issuance<'a>(
+    issuer: &'a Issuer,
+    bad_keys: &'a BadKeys,
+    request: CsrRequestBody<'a>,
+) -> CsrIssuance<'a> {
     let requester = Requester {
         request_id: "r-1",
         user_id: Id::from_bytes([1; 12]),
         username: "alice",
         team_id: Id::from_bytes([2; 12]),
     };
-    let bad_keys = &BadKeys::shipped();
-    let issuance =
-        CsrIssuance { requester, issuer: &issuer, request, bad_keys, ids: ids(), now: NOW };
-    let future = issue(issuance, signer, store);
-    assert_send(&future);
-    future.await
+    CsrIssuance { requester, issuer, request, bad_keys, ids: ids(), now: NOW }
 }
 
 /// Handlers move between threads.

@@ -1,12 +1,8 @@
 //! Requests that make no certificate: each is told why, by field, and leaves nothing behind.
 
-use std::path::Path;
-
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
-use super::{body, fields, records, request, with};
+use super::{Collected, body, collected, fields, path, records, request, with};
 use crate::testing::api_with_issuer;
 
 #[tokio::test]
@@ -54,7 +50,9 @@ async fn a_body_that_is_no_object_and_parameters_that_do_not_exist_are_400() {
         let answer = api.member().post_text("/api/certs/requestp10", text).await;
         assert_eq!(answer.refusal(), (400, "malformed_request".to_owned()), "{text}");
     }
-    for (query, field) in [("preview=true", "preview"), ("previw=true", "previw")] {
+    for (query, field) in
+        [("preview=yes", "preview"), ("preview=TRUE", "preview"), ("previw=true", "previw")]
+    {
         let path = format!("/api/certs/requestp10?{query}");
         let answer = api.member().post(&path, &body()).await;
         assert_eq!(answer.refusal(), (400, "invalid_request".to_owned()), "{query}");
@@ -71,23 +69,12 @@ const NO_NAME: &str = "dn-017";
 async fn every_collected_csr_is_issued_or_refused_as_written_down() {
     let api = api_with_issuer().await;
     let member = api.member();
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/cases");
-    let outcomes = std::fs::read_to_string(folder.join("csr-outcomes.txt")).unwrap();
-    for line in outcomes.lines() {
-        let mut parts = line.splitn(3, '\t');
-        let (id, outcome) = (parts.next().unwrap(), parts.next().unwrap());
-        let said = parts.next().unwrap();
-        let (area, _) = id.split_once('-').unwrap();
-        let file = std::fs::read_dir(folder.join(area)).unwrap().map(|file| file.unwrap().path());
-        let file = file.into_iter().find(|file| file.file_stem().unwrap() == id).unwrap();
-        let bytes = std::fs::read(file).unwrap();
-        // An upload that is no text comes as base64.
-        let csr = String::from_utf8(bytes).unwrap_or_else(|no| STANDARD.encode(no.as_bytes()));
-        let csr = csr.replace('\0', "");
+    for Collected { id, outcome, said, csr } in collected() {
+        let (id, said) = (id.as_str(), said.as_str());
 
         let answer = request(&member, &with(json!({"csr": csr}))).await;
 
-        match (outcome, id) {
+        match (outcome.as_str(), id) {
             ("issue", NO_NAME) => {
                 assert_eq!(answer.refusal(), (422, "policy_violation".to_owned()), "{id}");
             }
@@ -112,10 +99,6 @@ async fn every_collected_csr_is_issued_or_refused_as_written_down() {
             }
         }
     }
-}
-
-fn path(issued: &Value) -> String {
-    format!("/api/certs/{}", issued["certId"].as_str().unwrap())
 }
 
 /// Subject and names as the file of outcomes has them.
