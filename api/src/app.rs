@@ -1,6 +1,7 @@
 //! The service as one router: what every handler may use, and which routes there are.
 
 use std::any::Any;
+use std::ops::Deref;
 use std::sync::Arc;
 
 use axum::Router;
@@ -24,9 +25,29 @@ use crate::signer_client::{SignerClient, SignerError};
 use crate::store::Store;
 use crate::{error, health, openapi, request, routes};
 
-/// What every handler may use. Clones are cheap and share everything.
+/// What every handler may use. Each layer of the router has a clone, for each request: a clone is one
+/// pointer.
 #[derive(Clone)]
-pub struct AppState {
+pub struct AppState(Arc<App>);
+
+impl AppState {
+    /// To be shared.
+    pub fn new(app: App) -> Self {
+        Self(Arc::new(app))
+    }
+}
+
+impl Deref for AppState {
+    type Target = App;
+
+    fn deref(&self) -> &App {
+        &self.0
+    }
+}
+
+/// The parts of the service.
+#[derive(Clone)]
+pub struct App {
     /// The checked configuration.
     pub config: Arc<Config>,
     /// The database.
@@ -47,7 +68,7 @@ pub struct AppState {
     pub readiness: Readiness,
 }
 
-impl AppState {
+impl App {
     /// A new id, at the time now.
     pub fn new_id<Kind>(&self) -> Id<Kind> {
         crate::random::id(&*self.clock, &*self.random)
@@ -68,7 +89,7 @@ impl AppState {
     }
 }
 
-impl AppState {
+impl App {
     /// Lets `/health/ready` ask how the signer is, and each of its tokens.
     pub fn watch_signer(&self) {
         let signer = self.signer.clone();

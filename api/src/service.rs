@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use metrics_exporter_prometheus::PrometheusHandle;
 
-use crate::app::{self, AppState};
+use crate::app::{self, App, AppState};
 use crate::auth::bearer::BearerTokens;
 use crate::auth::password::{PasswordError, Passwords};
 use crate::auth::token_keys::{self, TokenKeyError};
@@ -128,7 +128,7 @@ impl Service {
         // 4. The signer, looked for in the background, and what every handler uses.
         let options = signer_client::Options::new(config.signer_socket.clone());
         let signer = SignerClient::start(options, Arc::new(store.clone()), Arc::clone(&random));
-        let state = AppState {
+        let state = AppState::new(App {
             signer,
             passwords: Passwords::new(Arc::clone(&random))?,
             tokens: Arc::new(BearerTokens::new(&keys, config.token_lifetime)),
@@ -138,7 +138,7 @@ impl Service {
             inventory: LatestView::default(),
             clock,
             random,
-        };
+        });
         state.watch_store();
         state.watch_signer();
         first_start::make_accounts(&state).await?;

@@ -14,7 +14,7 @@ use time::OffsetDateTime;
 use tower::ServiceExt as _;
 use zeroize::Zeroizing;
 
-use crate::app::{self, AppState};
+use crate::app::{self, App, AppState};
 use crate::auth::bearer::BearerTokens;
 use crate::auth::password::{Password, Passwords};
 use crate::auth::token_keys::TokenKey;
@@ -98,7 +98,7 @@ pub(crate) async fn api_on(store: TestStore, change: impl FnOnce(&mut Config)) -
     let signer = SignerClient::start(Options::new(fake.socket.clone()), heads, random.clone());
     // Until the first greeting every question to the signer would wait.
     signer.watch_state().wait_for(SignerState::is_reachable).await.unwrap();
-    let state = AppState {
+    let state = AppState::new(App {
         signer,
         store: store.store.clone(),
         inventory: LatestView::default(),
@@ -108,7 +108,7 @@ pub(crate) async fn api_on(store: TestStore, change: impl FnOnce(&mut Config)) -
         tokens: Arc::new(BearerTokens::new(&[key], config.token_lifetime)),
         readiness: Readiness::default(),
         config: Arc::new(config),
-    };
+    });
     state.watch_store();
     state.watch_signer();
     let administrators = insert_team(&state, "Administrators", Group::Administrators).await;

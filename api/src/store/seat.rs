@@ -64,6 +64,6 @@ impl Seated {
     }
 }
 
-/// Pages that are kept, in KiB: the leaves of two indexes in no order, serial numbers and
-/// thumbprints, of some hundred thousand certificates.
-const SETTINGS: &str = "PRAGMA cache_size = -32768";
+/// Pages that are kept, in KiB: two indexes in no order, serial numbers and thumbprints, of some
+/// ten thousand certificates. Each commit costs a look at all that are kept.
+const SETTINGS: &str = "PRAGMA cache_size = -8192";

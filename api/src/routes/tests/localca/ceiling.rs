@@ -5,6 +5,7 @@ use std::sync::Arc;
 use chancery_shared::wire::policy::Policy;
 
 use super::{root, with_a_key_store};
+use crate::app::{App, AppState};
 use crate::signer_client::{Options, SignerClient};
 
 #[tokio::test]
@@ -23,7 +24,8 @@ async fn before_the_signer_was_met_no_bound_is_made_up() {
     let mut api = with_a_key_store().await;
     let (heads, random) = (Arc::new(api.state.store.clone()), Arc::clone(&api.state.random));
     let nowhere = Options::new(api.fake.socket.with_file_name("nowhere"));
-    api.state.signer = SignerClient::start(nowhere, heads, random);
+    let signer = SignerClient::start(nowhere, heads, random);
+    api.state = AppState::new(App { signer, ..App::clone(&api.state) });
 
     let answer = api.administrator().post("/api/admin/localca", &root()).await;
 
