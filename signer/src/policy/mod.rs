@@ -6,7 +6,7 @@
 //! Never:    reads a file or a clock, changes a byte, or says yes to what it does not understand.
 //!
 //! The stories are [`check_certificate`], [`check_own_certificate`] and [`check_ca_certificate`];
-//! every rule is a line of the table in [`violation`].
+//! every rule is a line of the table in [`violation`], which `docs/RULES.md` shows.
 
 mod ca;
 mod ca_certificate;
@@ -22,6 +22,7 @@ mod names;
 mod nonce;
 mod possession;
 mod public_key;
+pub mod rule;
 mod serial;
 mod strict;
 mod tbs;

@@ -1,0 +1,54 @@
+//! The page of all rules says what the code has.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use crate::policy::PolicyViolation;
+use crate::policy::rule::Rule;
+
+const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/RULES.md");
+
+/// The rules as the page shows them: a table for each word that ids begin with.
+fn tables() -> String {
+    let mut tables = String::new();
+    let mut last = "";
+    for rule in PolicyViolation::RULES {
+        let (group, _) = rule.id.split_once('.').unwrap();
+        if group != last {
+            writeln!(tables, "\n## {group}\n\n| Rule | Source | A refusal says |\n|---|---|---|")
+                .unwrap();
+            last = group;
+        }
+        writeln!(tables, "{}", rule.row()).unwrap();
+    }
+    tables
+}
+
+/// `CHANCERY_WRITE_GOLDEN=1` puts the tables of the code below the page's introduction.
+#[test]
+fn the_page_lists_every_rule_with_source_and_sentence() {
+    let page = std::fs::read_to_string(Path::new(PAGE)).unwrap();
+    let (introduction, shown) = page.split_at(page.find("\n## ").unwrap_or(page.len()));
+
+    if std::env::var_os("CHANCERY_WRITE_GOLDEN").is_some() {
+        std::fs::write(PAGE, format!("{introduction}{}", tables())).unwrap();
+        return;
+    }
+
+    assert_eq!(shown, tables(), "set CHANCERY_WRITE_GOLDEN=1 to write the page anew");
+}
+
+#[test]
+fn every_rule_has_a_source_and_a_sentence_without_a_full_stop() {
+    for Rule { id, source, sentence } in PolicyViolation::RULES {
+        assert!(!source.is_empty(), "{id}");
+        assert!(!sentence.ends_with('.') && sentence.contains(' '), "{id}: {sentence}");
+    }
+}
+
+#[test]
+fn a_row_shows_what_a_refusal_names_as_dots() {
+    let rule = Rule { id: "a.b", source: "policy", sentence: "{0:?} of {1} is not there" };
+
+    assert_eq!(rule.row(), "| `a.b` | policy | … of … is not there |");
+}
