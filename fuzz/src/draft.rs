@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use ::der::Tag;
+use chancery_shared::bad_keys::BadKeys;
 use chancery_shared::bytes::{Fixed, SerialNonce};
 use chancery_shared::id::Id;
 use chancery_shared::wire::algorithm::SignatureAlgorithm;
@@ -23,6 +24,7 @@ const NONCE: SerialNonce = Fixed([7; 40]);
 const SUBJECT: usize = 5;
 const EXTENSIONS: usize = 7;
 
+static BAD_KEYS: LazyLock<BadKeys> = LazyLock::new(BadKeys::shipped);
 static CA: LazyLock<Vec<u8>> = LazyLock::new(|| contents(include_str!("../draft/ca.pem")));
 static LEAF: LazyLock<Vec<u8>> = LazyLock::new(|| contents(include_str!("../draft/leaf.pem")));
 static BELOW: LazyLock<Vec<u8>> = LazyLock::new(|| contents(include_str!("../draft/below.pem")));
@@ -146,7 +148,7 @@ pub fn judge(kind: Kind, tbs: &[u8], is_narrow: bool) -> bool {
         policy: &policy,
         ca_certificate: issuer.as_ref(),
     };
-    let at = Circumstances { now: NOW, is_ca_key: &|_| false };
+    let at = Circumstances { now: NOW, is_ca_key: &|_| false, bad_keys: &BAD_KEYS };
     let Ok(nonce) = ConnectionSerials::new(Fixed(CONNECTION)).claim(NONCE) else { return false };
     let draft = Draft { tbs, csr: Some(&CSR), nonce };
     let judged = match kind {

@@ -100,6 +100,9 @@ pub fn check_ca_certificate(
     let is_own = (at.is_ca_key)(tbs.spki);
     if !is_own {
         public_key.check(key.policy)?;
+        if at.bad_keys.contains(tbs.spki) {
+            return Err(PolicyViolation::KnownKey);
+        }
     }
     match draft.csr {
         Some(csr) => possession::check(csr, tbs.spki)?,

@@ -34,6 +34,7 @@ pub(crate) mod fixture;
 #[cfg(test)]
 mod tests;
 
+use chancery_shared::bad_keys::BadKeys;
 use chancery_shared::id::KeyId;
 use chancery_shared::wire::algorithm::SignatureAlgorithm;
 use chancery_shared::wire::policy::Policy;
@@ -81,6 +82,8 @@ pub struct Circumstances<'a> {
     pub now: OffsetDateTime,
     /// Whether a SubjectPublicKeyInfo (DER) is a CA key of this signer.
     pub is_ca_key: &'a dyn Fn(&[u8]) -> bool,
+    /// Keys that others have.
+    pub bad_keys: &'a BadKeys,
 }
 
 impl std::fmt::Debug for Circumstances<'_> {

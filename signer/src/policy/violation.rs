@@ -82,6 +82,8 @@ rules! {
          elsewhere";
     ClosePrimes = "public-key.close-primes" ("FIPS 186-5, A.1.1"):
         "the subject key is weak: its primes lie so close that it can be factored; make a new key";
+    KnownKey = "public-key.known" ("this signer"):
+        "the subject key is one that others have, published or on the operator's list; make a new one";
     CaKey = "public-key.ca-key" ("this signer"):
         "the subject key is a CA key of this signer; a key of the subject's own passes";
 
