@@ -132,6 +132,7 @@ fn put(fields: &mut [Vec<u8>], at: usize, field: Vec<u8>) {
 /// # Panics
 ///
 /// A refusal says nothing.
+#[must_use]
 pub fn judge(kind: Kind, tbs: &[u8], is_narrow: bool) -> bool {
     let issuer = CaCertificate::from_der(&CA).ok();
     let mut policy = Policy::shipped();

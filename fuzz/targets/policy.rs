@@ -14,13 +14,13 @@ fuzz_target!(|input: &[u8]| {
     let is_narrow = choice & 0x80 != 0;
     if *part == u8::MAX {
         within_bounds(|| {
-            judge(kind, rest, is_narrow);
+            let _ = judge(kind, rest, is_narrow);
             let _ = CaCertificate::from_der(rest);
         });
     } else {
         let tbs = kind.with_part(usize::from(*part), rest);
         within_bounds(|| {
-            judge(kind, &tbs, is_narrow);
+            let _ = judge(kind, &tbs, is_narrow);
         });
     }
 });
