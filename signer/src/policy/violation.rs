@@ -126,8 +126,7 @@ rules! {
     AuthorityKeyIdentifier = "key-identifier.authority" ("RFC 5280, 4.2.1.1"):
         "authorityKeyIdentifier is not the CA's subjectKeyIdentifier";
     SubjectKeyIdentifier = "key-identifier.subject" ("RFC 5280, 4.2.1.2; RFC 7093, 2"):
-        "subjectKeyIdentifier is not of this key; SHA-1 over the key bits or the first 20 bytes of their \
-         SHA-256 pass";
+        "subjectKeyIdentifier is neither SHA-1 of the key bits nor 20 bytes of their SHA-256";
 
     NameMalformed = "names.malformed" ("RFC 5280, 4.1.2.4"):
         "a distinguished name can't be read";
@@ -207,16 +206,14 @@ rules! {
     CpsUri = "extensions.cps-uri" ("RFC 5280, 4.2.1.4"):
         "the CPS of a policy is not an absolute URI as IA5String";
     UserNotice = "extensions.user-notice" ("RFC 5280, 4.2.1.4; RFC 6818, 3"):
-        "the user notice of a policy is not an explicitText alone: a UTF8String or IA5String of 1 to \
-         200 characters, none of them a control character";
+        "a user notice is no explicitText alone: UTF8String or IA5String, 1 to 200 characters, all seen";
     DistributionPoint = "extensions.distribution-point" ("RFC 5280, 4.2.1.13"):
         "cRLDistributionPoints has none, or one that is not http, https, ldap or ldaps URIs alone";
     InformationAccess = "extensions.information-access" ("RFC 5280, 4.2.2.1"):
         "authorityInfoAccess has none, or one that is not the http, https, ldap or ldaps URI of an \
          OCSP responder or of CA certificates";
     LdapLocation(String) = "extensions.ldap-location" ("RFC 5280, 4.2.1.13 and 4.2.2.1"):
-        "{0:?} has no distinguished name, or not exactly one attribute: ldap://host/dn?attribute \
-         passes";
+        "{0:?} has no name of an entry, or not exactly one attribute; ldap://host/dn?attribute passes";
     TlsFeature = "extensions.tls-feature" ("RFC 7633, 4.1"):
         "the TLS feature extension has no feature; at least one, or no such extension, passes";
     PolicyConstraints = "extensions.policy-constraints" ("RFC 5280, 4.2.1.11"):

@@ -13,7 +13,6 @@ mod name_constraints;
 mod no_panic;
 mod nonces;
 mod ordinary;
-mod page;
 
 use std::collections::BTreeSet;
 

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use crate::policy::PolicyViolation;
-use crate::policy::rule::Rule;
+use chancery_signer::policy::PolicyViolation;
+use chancery_signer::policy::rule::Rule;
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/RULES.md");
 
