@@ -1,6 +1,5 @@
 //! The page of all rules says what the code has.
 
-use std::fmt::Write as _;
 use std::path::Path;
 
 use chancery_signer::policy::PolicyViolation;
@@ -10,18 +9,20 @@ const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/RULES.md");
 
 /// The rules as the page shows them: a table for each word that ids begin with.
 fn tables() -> String {
-    let mut tables = String::new();
+    let mut lines = Vec::new();
     let mut last = "";
     for rule in PolicyViolation::RULES {
-        let (group, _) = rule.id.split_once('.').unwrap();
+        let group = rule.id.split('.').next().unwrap_or_default();
         if group != last {
-            writeln!(tables, "\n## {group}\n\n| Rule | Source | A refusal says |\n|---|---|---|")
-                .unwrap();
+            let heads = ["| Rule | Source | A refusal says |", "|---|---|---|"].map(str::to_owned);
+            lines.extend([String::new(), format!("## {group}"), String::new()]);
+            lines.extend(heads);
             last = group;
         }
-        writeln!(tables, "{}", rule.row()).unwrap();
+        lines.push(rule.row());
     }
-    tables
+    lines.push(String::new());
+    lines.join("\n")
 }
 
 /// `CHANCERY_WRITE_GOLDEN=1` puts the tables of the code below the page's introduction.
