@@ -20,8 +20,9 @@ use crate::der::{children, sequence, value};
 const NOW: OffsetDateTime = datetime!(2026-11-28 12:00:00 UTC);
 const CONNECTION: [u8; 16] = [7; 16];
 const NONCE: SerialNonce = Fixed([7; 40]);
-/// What stands before the first extension in a TBSCertificate's fields.
+/// Places of the fields of a TBSCertificate of version 3.
 const SUBJECT: usize = 5;
+const KEY: usize = 6;
 const EXTENSIONS: usize = 7;
 
 static BAD_KEYS: LazyLock<BadKeys> = LazyLock::new(BadKeys::shipped);
@@ -141,7 +142,7 @@ pub fn judge(kind: Kind, tbs: &[u8], is_narrow: bool) -> bool {
         policy.allow_wildcards = false;
         policy.other_extensions.push("1.3.6.1.4.1.55555.9".to_owned());
     }
-    let spki = children(&children(&CA).concat()).into_iter().nth(6).unwrap_or_default();
+    let spki = children(&Kind::Own.tbs()).into_iter().nth(KEY).unwrap_or_default();
     let key = IssuingKey {
         key_id: Id::from_bytes([1; 12]),
         spki: &spki,
