@@ -75,7 +75,9 @@ pub(crate) const FINER: &[(&str, Forge, &str)] = &[
         "GeneralizedTime before 2050",
         |s| {
             let time = chancery_tests::forge::at(s.now + time::Duration::days(90));
-            Forged { not_after: tlv(0x18, &[b"20", &time[2..]].concat()), ..s.tbs() }
+            let digits = time.iter().copied().skip(2);
+            let content: Vec<u8> = b"20".iter().copied().chain(digits).collect();
+            Forged { not_after: tlv(0x18, &content), ..s.tbs() }
         },
         "lint.utctime-until-2049",
     ),

@@ -95,9 +95,11 @@ fn address(random: &mut Random) -> Alternative {
         };
     }
     let zeros = random.below(14);
-    let octets: Vec<u8> =
-        (0..16).map(|at| if at > 1 && at < 2 + zeros { 0 } else { random.octet() }).collect();
-    let address = Ipv6Addr::from(<[u8; 16]>::try_from(octets.as_slice()).unwrap());
+    let mut octets = [0; 16];
+    for (at, octet) in octets.iter_mut().enumerate() {
+        *octet = if at > 1 && at < 2 + zeros { 0 } else { random.octet() };
+    }
+    let address = Ipv6Addr::from(octets);
     let groups: Vec<_> = address.segments().iter().map(|group| format!("{group:X}")).collect();
     Alternative {
         der: tlv(0x87, &octets),

@@ -19,7 +19,8 @@ impl Random {
 
     /// A number below `bound`, which is not 0.
     pub(crate) fn below(&mut self, bound: usize) -> usize {
-        usize::try_from(self.next() % u64::try_from(bound).unwrap()).unwrap()
+        let bound = u64::try_from(bound).unwrap_or(u64::MAX);
+        usize::try_from(self.next() % bound).unwrap_or_default()
     }
 
     pub(crate) fn one_in(&mut self, odds: usize) -> bool {
@@ -30,6 +31,7 @@ impl Random {
         self.next().to_be_bytes()[0]
     }
 
+    #[expect(clippy::indexing_slicing, reason = "a number below the length")]
     pub(crate) fn pick<T: Copy>(&mut self, from: &[T]) -> T {
         from[self.below(from.len())]
     }

@@ -25,8 +25,12 @@ enum Values {
     Private,
 }
 
-/// Type, keyword, values, most characters. Where 32,768 are allowed, a certificate has no room.
-const TYPES: [(&str, &str, Values, usize); 27] = [
+/// Type, keyword, values, most characters.
+type Type = (&'static str, &'static str, Values, usize);
+
+/// Types with a keyword, and one without. Where 32,768 characters are allowed, a certificate has no
+/// room for them.
+const TYPES: [Type; 27] = [
     ("2.5.4.3", "CN", Values::Directory, 64),
     ("2.5.4.4", "SN", Values::Directory, 3_000),
     ("2.5.4.5", "serialNumber", Values::Printable, 64),
@@ -87,9 +91,9 @@ pub(crate) fn subject(random: &mut Random) -> Subject {
 
 fn rdn(random: &mut Random) -> (Vec<u8>, String) {
     let count = if random.one_in(4) { 2 + random.below(2) } else { 1 };
-    let mut types: Vec<usize> = Vec::new();
+    let mut types: Vec<Type> = Vec::new();
     while types.len() < count {
-        let one = random.below(TYPES.len());
+        let one = random.pick(&TYPES);
         if !types.contains(&one) {
             types.push(one);
         }
@@ -110,8 +114,8 @@ struct Attribute {
     text: String,
 }
 
-fn attribute(random: &mut Random, at: usize) -> Attribute {
-    let (type_id, keyword, values, most) = TYPES[at];
+fn attribute(random: &mut Random, at: Type) -> Attribute {
+    let (type_id, keyword, values, most) = at;
     let length = match random.below(8) {
         0 => most,
         1 => 1,
