@@ -11,6 +11,7 @@
 #   doc            examples in the documentation, forgeries that must not compile
 #   system         both programs, a real token, both databases, real clients
 #   bench          what a certificate costs, in multiples of its signature
+#   fuzz           every reader of what comes from outside, ten seconds each
 #   faults         the long versions of tests that make things fail; only when named
 #   soak           an hour of random troubles under load, on each database; only when named
 #
@@ -36,7 +37,8 @@ newest_postgres() { compgen -G '/usr/lib/postgresql/*/bin' | sort -V | tail -n 1
 install_missing() {
   local missing=() pair
   for pair in gcc:gcc softhsm2-util:softhsm2 openssl:openssl certtool:gnutls-bin curl:curl jq:jq \
-    python3:python3 shellcheck:shellcheck setpriv:util-linux pkill:procps; do
+    python3:python3 shellcheck:shellcheck setpriv:util-linux pkill:procps certutil:libnss3-tools \
+    keytool:default-jre-headless g++:g++; do
     have "${pair%%:*}" || missing+=("${pair##*:}")
   done
   [[ -e /usr/include/stdio.h ]] || missing+=(libc6-dev)
@@ -129,6 +131,30 @@ part_bench() {
   "${bench[@]}" --key rsa2048 --at-most 4
 }
 
+# Readers under libFuzzer, each held to 100 ms and 64 MiB an input. CHANCERY_TEST_FUZZ: seconds each.
+part_fuzz() {
+  local seconds=${CHANCERY_TEST_FUZZ:-10} folder=$target/fuzz name bin reader
+  # The folder has settings for its compiler, which cargo takes from where it runs.
+  (cd fuzz && CARGO_TARGET_DIR=$folder cargo build --quiet --release --locked)
+  (cd fuzz && cargo fmt --check)
+  bin=$(echo "$folder"/*/release)
+  CHANCERY_FUZZ_CASES=tests/cases CHANCERY_FUZZ_SEEDS=$folder/seeds "$bin/seeds" -runs=0 2>/dev/null
+  for reader in fuzz/targets/*.rs; do
+    name=$(basename "$reader" .rs)
+    if [[ $name == seeds ]]; then continue; fi
+    mkdir -p "$folder/corpus/$name" "$folder/found"
+    # -timeout, in whole seconds of the clock on the wall, and -rss_limit_mb, of the whole process, are
+    # for what the bounds inside can't see: a wait, and what is allocated in C.
+    "$bin/$name" "$folder/corpus/$name" "$folder/seeds/$name" -max_total_time="$seconds" \
+      -timeout=5 -rss_limit_mb=1024 -artifact_prefix="$folder/found/$name-" \
+      >"$folder/$name.log" 2>&1 || {
+      tail -n 40 "$folder/$name.log"
+      fail "$name: what it does not bear lies in $folder/found"
+    }
+    printf '%s: %s\n' "$name" "$(grep '^Done' "$folder/$name.log")"
+  done
+}
+
 # Every return value of the token at every function, and workers lost fifty times.
 part_faults() {
   part_build
@@ -154,7 +180,7 @@ run_test_files() {
   cargo test --quiet --no-fail-fast --workspace --locked "${chosen[@]}"
 }
 
-all=(shell fmt dependencies clippy build unit integration doc system bench)
+all=(shell fmt dependencies clippy build unit integration doc system bench fuzz)
 
 main() {
   local parts=("$@") part times=() began

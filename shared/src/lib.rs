@@ -1,6 +1,7 @@
 //! What the API and the signer must agree on, and nothing else: frames, ids, wire
-//! types, and how requests, signatures and names are read.
+//! types, how requests, signatures and names are read, and which keys are no one's own.
 
+pub mod bad_keys;
 pub mod bytes;
 pub mod certificate;
 pub mod csr;

@@ -11,6 +11,7 @@
 
 pub mod client;
 pub mod clock;
+pub mod connection;
 pub mod database;
 pub mod forge;
 pub mod full_disk;
@@ -27,6 +28,7 @@ mod persona;
 pub mod postgres_server;
 pub mod program;
 pub mod programs;
+pub mod reading;
 pub mod run_script;
 pub mod sabotage;
 pub mod signer_ca;

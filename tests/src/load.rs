@@ -24,7 +24,7 @@ use tokio_rustls::TlsConnector;
 pub struct Target {
     tls: TlsConnector,
     port: u16,
-    authorization: String,
+    pub(crate) authorization: String,
     bodies: Arc<[Bytes]>,
     pause: Duration,
 }
@@ -76,7 +76,7 @@ impl Target {
         Self { pause, ..self }
     }
 
-    async fn connect(&self) -> anyhow::Result<SendRequest<Full<Bytes>>> {
+    pub(crate) async fn connect(&self) -> anyhow::Result<SendRequest<Full<Bytes>>> {
         let stream = TcpStream::connect(("127.0.0.1", self.port)).await?;
         stream.set_nodelay(true)?;
         let stream = self.tls.connect(ServerName::try_from("localhost")?, stream).await?;

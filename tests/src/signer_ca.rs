@@ -105,6 +105,20 @@ impl SignerHome {
     ) -> anyhow::Result<()> {
         let mut tbs = own_tbs(ca, now());
         tbs.extensions.extend_from_slice(extensions);
+        self.certify_itself_with(peer, ca, &tbs)
+    }
+
+    /// Has the CA's key sign this TBS as its own certificate.
+    ///
+    /// # Errors
+    ///
+    /// The signer refused.
+    pub fn certify_itself_with(
+        &self,
+        peer: &mut Peer,
+        ca: &mut Ca,
+        tbs: &Forged,
+    ) -> anyhow::Result<()> {
         let serial_nonce = peer.fresh_nonce();
         let tbs = tbs.der(&serial_nonce.0);
         let request = Request::SignOwnCertificate(SignOwnCertificate {
@@ -180,7 +194,17 @@ impl SignerHome {
         Ca::of(key, name, algorithm)
     }
 
-    fn signed(&self, peer: &mut Peer, request: &Request, tbs: &[u8]) -> anyhow::Result<Vec<u8>> {
+    /// The certificate that the signer makes of this TBS.
+    ///
+    /// # Errors
+    ///
+    /// The signer refused.
+    pub fn signed(
+        &self,
+        peer: &mut Peer,
+        request: &Request,
+        tbs: &[u8],
+    ) -> anyhow::Result<Vec<u8>> {
         let answer = peer.ask(request)?;
         let Outcome::Done(Reply::Signed(signed)) = answer.outcome else {
             bail!("{:?}\n{}", answer.outcome, self.log());

@@ -1,7 +1,6 @@
 //! From a request to a certificate and its record.
 
 pub mod account;
-pub mod bad_keys;
 pub mod ca_certificate;
 pub mod context;
 pub mod csr_issuance;
@@ -21,3 +20,5 @@ pub mod requested_extensions;
 pub mod signing;
 pub mod subject_key;
 pub mod tbs;
+
+pub use chancery_shared::bad_keys;

@@ -73,6 +73,11 @@ pub fn check(name: &str) -> Result<(), DnsNameProblem> {
     Ok(())
 }
 
+/// Whether this may stand between the dots of a name of A-labels.
+pub(super) fn is_label(label: &str) -> bool {
+    !label.contains('.') && check_label(label).is_ok()
+}
+
 fn check_label(label: &str) -> Result<(), DnsNameProblem> {
     let allowed = |c: &char| c.is_ascii_alphanumeric() || "-_".contains(*c);
     if label.is_empty() {

@@ -1,9 +1,10 @@
 //! What every name has to obey before it may stand in a certificate (RFC 5280, section 4.1.2.4).
 
-use super::attribute_type::{AttributeType, Syntax, shown};
+use super::attribute_type::{AttributeType, DOMAIN_COMPONENT, Syntax, shown};
 use super::directory_string::forbidden_character;
 use super::distinguished_name::{Attribute, DistinguishedName};
-use super::string_types;
+use super::{dns_name, string_types};
+use crate::echo::cut;
 
 /// Why a name may not stand in a certificate.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -60,6 +61,16 @@ pub enum NameProblem {
     Country {
         /// The type, as shown.
         attribute: String,
+    },
+    /// A domainComponent that is no label of a host name.
+    #[error(
+        "DC={} must be one label of a host name, such as example: letters, digits, hyphens and \
+         underscores; write a DC for each label",
+        cut(value)
+    )]
+    DomainComponent {
+        /// The value.
+        value: String,
     },
     /// A control character, or one that changes how others are shown.
     #[error(
@@ -134,6 +145,10 @@ fn check_value(attribute: &Attribute) -> Result<(), NameProblem> {
     let upper_bound = known.map_or(32_768, |known| known.upper_bound);
     if length > upper_bound {
         return Err(NameProblem::TooLong { attribute: name(), length, upper_bound });
+    }
+    // RFC 4519, section 2.4.
+    if attribute.type_id == DOMAIN_COMPONENT && !dns_name::is_label(&text) {
+        return Err(NameProblem::DomainComponent { value: text });
     }
     Ok(())
 }

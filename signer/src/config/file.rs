@@ -32,6 +32,7 @@ pub(super) struct ConfigFile {
     pub(super) clock_jump_minutes: u32,
     #[serde(default)]
     pub(super) anchors: Vec<PathBuf>,
+    pub(super) bad_keys_file: Option<PathBuf>,
     #[serde(default)]
     pub(super) journal: JournalFile,
     #[serde(default)]

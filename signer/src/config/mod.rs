@@ -7,6 +7,7 @@ mod file;
 
 use std::path::{Path, PathBuf};
 
+use chancery_shared::bad_keys::{BadKeys, BadLine};
 use chancery_shared::wire::policy::Policy;
 use serde::Deserialize;
 
@@ -66,6 +67,8 @@ pub struct Config {
     pub clock_jump: time::Duration,
     /// DER of the roots that a CA certificate from outside may chain to.
     pub anchors: Vec<Vec<u8>>,
+    /// Keys that are not certified because others have them.
+    pub bad_keys: BadKeys,
     /// Size at which a journal segment is closed, in bytes.
     pub segment_bytes: u64,
     /// The tokens, at least one.
@@ -107,6 +110,15 @@ pub enum ConfigError {
         value: String,
         /// What would pass.
         allowed: &'static str,
+    },
+    /// A line of the list of bad keys is none.
+    #[error("{}", path.display())]
+    BadKeys {
+        /// Which list.
+        path: PathBuf,
+        /// Names the line and what would pass.
+        #[source]
+        source: BadLine,
     },
     /// An anchor can't be read, or is no certificate in PEM.
     #[error("{}: anchors: {} is not one readable certificate in PEM", path.display(), anchor.display())]
@@ -208,6 +220,7 @@ impl Config {
             approvals_per_hour: file.approvals_per_hour,
             clock_jump: time::Duration::minutes(i64::from(file.clock_jump_minutes)),
             anchors: anchors.collect::<Result<_, _>>()?,
+            bad_keys: bad_keys(file.bad_keys_file.map(|list| home.join(list)))?,
             segment_bytes: file.journal.segment_mib * 1024 * 1024,
             tokens,
             ceiling,
@@ -229,6 +242,16 @@ impl Config {
 
 fn unreadable(path: &Path) -> impl FnOnce(std::io::Error) -> ConfigError {
     move |source| ConfigError::Unreadable { path: path.into(), source }
+}
+
+/// The shipped list and the operator's.
+fn bad_keys(list: Option<PathBuf>) -> Result<BadKeys, ConfigError> {
+    let mut keys = BadKeys::shipped();
+    if let Some(path) = list {
+        let text = std::fs::read_to_string(&path).map_err(unreadable(&path))?;
+        keys.extend(&text).map_err(|source| ConfigError::BadKeys { path, source })?;
+    }
+    Ok(keys)
 }
 
 fn read_anchor(path: &Path, anchor: &Path) -> Result<Vec<u8>, ConfigError> {

@@ -54,6 +54,8 @@ fn a_bad_line_is_named_and_stops_the_start() {
         ("clock_jump_minutes = 0", "clock_jump_minutes = 0: 1 to 1440"),
         ("journal = { segment_mib = 0 }", "journal.segment_mib = 0: 1 to 1024"),
         ("anchors = [\"nowhere.pem\"]", "nowhere.pem"),
+        ("bad_keys_file = \"nowhere.txt\"", "nowhere.txt"),
+        ("bad_keys_file = \"config/signer.toml\"", "line 1 is no SHA-256"),
         ("api_uid = \"root\"", "api_uid"),
     ] {
         let text = format!("{line}\n{}", SOUND.replace("api_uid = 7", ""));

@@ -5,7 +5,7 @@ use chancery_shared::wire::policy::CertifyCas;
 use super::ca_certificate::not_understood;
 use super::certificate::{check_algorithm, check_issuer};
 use super::extensions::{self, Subject};
-use super::key_usage::{self, KeyUsage};
+use super::key_usage::{self, KeyUsage, Usages};
 use super::names::Names;
 use super::public_key::PublicKey;
 use super::tbs::Tbs;
@@ -59,7 +59,7 @@ pub fn check_own_certificate(
 
     // 12. and 13. Extensions and the profile's finer rules.
     check_extensions(&tbs, key)?;
-    lint::check_ca(&tbs, &names, public_key.kind, usages.key_usage)?;
+    lint::check_ca(&tbs, &names, public_key.kind, &usages.usages)?;
 
     Ok(CheckedTbs::after_all_checks("sign-own-certificate", key, &draft, &tbs, serial_number))
 }
@@ -100,6 +100,9 @@ pub fn check_ca_certificate(
     let is_own = (at.is_ca_key)(tbs.spki);
     if !is_own {
         public_key.check(key.policy)?;
+        if at.bad_keys.contains(tbs.spki) {
+            return Err(PolicyViolation::KnownKey);
+        }
     }
     match draft.csr {
         Some(csr) => possession::check(csr, tbs.spki)?,
@@ -121,7 +124,7 @@ pub fn check_ca_certificate(
 
     // 12. and 13. Extensions (its own name constraints among them) and the finer rules.
     check_extensions(&tbs, key)?;
-    lint::check_ca(&tbs, &names, public_key.kind, usages.key_usage)?;
+    lint::check_ca(&tbs, &names, public_key.kind, &usages.usages)?;
 
     Ok(CheckedTbs::after_all_checks("sign-ca-certificate", key, &draft, &tbs, serial_number))
 }
@@ -140,7 +143,7 @@ fn bounds(key: &IssuingKey<'_>, ceiling: &CertifyCas, issuer: Option<&CaCertific
 
 /// What a CA certificate says of its use.
 struct CaUsages {
-    key_usage: KeyUsage,
+    usages: Usages,
     path_length: Option<u8>,
 }
 
@@ -153,8 +156,9 @@ fn check_ca_usages(tbs: &Tbs<'_>, key: &IssuingKey<'_>) -> Result<CaUsages, Poli
     let key_usage = KeyUsage::read(tbs)?
         .filter(|usage| usage.has_all(needed) && usage.without(allowed).is_empty())
         .ok_or(PolicyViolation::CaKeyUsageMissing)?;
-    key_usage::check_purposes(tbs, key.policy)?;
-    Ok(CaUsages { key_usage, path_length: constraints.path_len_constraint })
+    let purposes = key_usage::check_purposes(tbs, key.policy)?.unwrap_or_default();
+    let path_length = constraints.path_len_constraint;
+    Ok(CaUsages { usages: Usages { key_usage, purposes }, path_length })
 }
 
 /// `issuers` is the issuer's path length with all that stands above it, `policys` the policy's.
@@ -180,7 +184,7 @@ fn check_path_length(
 /// What is signed here must also be readable as the CA certificate that it becomes.
 fn check_extensions(tbs: &Tbs<'_>, key: &IssuingKey<'_>) -> Result<(), PolicyViolation> {
     extensions::check(tbs, key.policy, Subject::Ca)?;
-    not_understood(tbs).map_or(Ok(()), |oid| Err(PolicyViolation::ExtensionContent(oid)))
+    not_understood(tbs).map_or(Ok(()), |oid| Err(PolicyViolation::CriticalInCa(oid)))
 }
 
 fn check_ca_names(tbs: &Tbs<'_>, key: &IssuingKey<'_>) -> Result<Names, PolicyViolation> {

@@ -52,6 +52,9 @@ pub fn check_certificate(
     if tbs.spki == key.spki || (at.is_ca_key)(tbs.spki) {
         return Err(PolicyViolation::CaKey);
     }
+    if at.bad_keys.contains(tbs.spki) {
+        return Err(PolicyViolation::KnownKey);
+    }
 
     // 8. Whoever asks holds its private key.
     possession::check(draft.csr.ok_or(PolicyViolation::CsrMissing)?, tbs.spki)?;

@@ -2,19 +2,20 @@
 
 use chancery_shared::wire::policy::Policy;
 use const_oid::db::rfc5280::{
-    ID_AD_CA_ISSUERS, ID_AD_OCSP, ID_CE_AUTHORITY_KEY_IDENTIFIER, ID_CE_BASIC_CONSTRAINTS,
-    ID_CE_CERTIFICATE_POLICIES, ID_CE_CRL_DISTRIBUTION_POINTS, ID_CE_EXT_KEY_USAGE,
-    ID_CE_INHIBIT_ANY_POLICY, ID_CE_KEY_USAGE, ID_CE_NAME_CONSTRAINTS, ID_CE_POLICY_CONSTRAINTS,
-    ID_CE_POLICY_MAPPINGS, ID_CE_SUBJECT_ALT_NAME, ID_CE_SUBJECT_KEY_IDENTIFIER,
-    ID_PE_AUTHORITY_INFO_ACCESS, ID_QT_CPS, ID_QT_UNOTICE,
+    ANY_POLICY, ID_AD_CA_ISSUERS, ID_AD_OCSP, ID_CE_AUTHORITY_KEY_IDENTIFIER,
+    ID_CE_BASIC_CONSTRAINTS, ID_CE_CERTIFICATE_POLICIES, ID_CE_CRL_DISTRIBUTION_POINTS,
+    ID_CE_EXT_KEY_USAGE, ID_CE_INHIBIT_ANY_POLICY, ID_CE_KEY_USAGE, ID_CE_NAME_CONSTRAINTS,
+    ID_CE_POLICY_CONSTRAINTS, ID_CE_POLICY_MAPPINGS, ID_CE_SUBJECT_ALT_NAME,
+    ID_CE_SUBJECT_KEY_IDENTIFIER, ID_PE_AUTHORITY_INFO_ACCESS, ID_QT_CPS, ID_QT_UNOTICE,
 };
 use der::asn1::{Any, AnyRef, Ia5StringRef, ObjectIdentifier};
 use der::{Decode as _, Tag, Tagged as _};
+use x509_cert::ext::pkix::certpolicy::PolicyQualifierInfo;
 use x509_cert::ext::pkix::crl::dp::DistributionPoint;
 use x509_cert::ext::pkix::name::{DistributionPointName, GeneralName};
 use x509_cert::ext::pkix::{
     AuthorityInfoAccessSyntax, CertificatePolicies, CrlDistributionPoints, PolicyConstraints,
-    PolicyMappings,
+    PolicyMapping, PolicyMappings,
 };
 
 use super::name_constraints::NameConstraints;
@@ -66,33 +67,53 @@ fn of_ca(extension: &Extension<'_>, subject: Subject) -> Result<(), PolicyViolat
     if subject == Subject::EndEntity {
         return Err(PolicyViolation::ExtensionOfCas(extension.oid));
     }
-    let has_content = match extension.oid {
-        ID_CE_NAME_CONSTRAINTS => return NameConstraints::check_form(extension.value),
+    match extension.oid {
+        ID_CE_NAME_CONSTRAINTS => NameConstraints::check_form(extension.value),
         ID_CE_POLICY_CONSTRAINTS => {
             let constraints: PolicyConstraints = extension.read()?;
-            constraints.require_explicit_policy.is_some()
-                || constraints.inhibit_policy_mapping.is_some()
+            let is_empty = constraints.require_explicit_policy.is_none()
+                && constraints.inhibit_policy_mapping.is_none();
+            if is_empty { Err(PolicyViolation::PolicyConstraints) } else { Ok(()) }
         }
-        ID_CE_POLICY_MAPPINGS => !extension.read::<PolicyMappings>()?.0.is_empty(),
-        _ => extension.read::<u32>().is_ok(),
+        ID_CE_POLICY_MAPPINGS => policy_mappings(extension),
+        _ => extension.read::<u32>().map(drop),
+    }
+}
+
+fn policy_mappings(extension: &Extension<'_>) -> Result<(), PolicyViolation> {
+    let PolicyMappings(mappings) = extension.read()?;
+    let is_of_any = |mapping: &PolicyMapping| {
+        [mapping.issuer_domain_policy, mapping.subject_domain_policy].contains(&ANY_POLICY)
     };
-    content(extension, has_content)
+    if mappings.is_empty() || mappings.iter().any(is_of_any) {
+        return Err(PolicyViolation::PolicyMappings);
+    }
+    Ok(())
 }
 
 /// RFC 5280, section 4.2.1.4: qualifiers are a CPS pointer or a notice.
 fn policies(extension: &Extension<'_>) -> Result<(), PolicyViolation> {
     let CertificatePolicies(policies) = extension.read()?;
-    let qualifiers_are_sound = policies.iter().all(|policy| {
-        policy.policy_qualifiers.as_ref().is_none_or(|qualifiers| {
-            !qualifiers.is_empty()
-                && qualifiers.iter().all(|info| match info.policy_qualifier_id {
-                    ID_QT_CPS => info.qualifier.as_ref().is_some_and(is_cps_uri),
-                    ID_QT_UNOTICE => info.qualifier.as_ref().is_some_and(is_notice),
-                    _ => false,
-                })
-        })
-    });
-    content(extension, !policies.is_empty() && qualifiers_are_sound)
+    if policies.is_empty() {
+        return Err(PolicyViolation::PoliciesEmpty);
+    }
+    let qualifiers = policies.iter().filter_map(|policy| policy.policy_qualifiers.as_ref());
+    for list in qualifiers {
+        if list.is_empty() {
+            return Err(PolicyViolation::PolicyQualifier);
+        }
+        for PolicyQualifierInfo { policy_qualifier_id, qualifier } in list {
+            let has = |is_sound: fn(&Any) -> bool| qualifier.as_ref().is_some_and(is_sound);
+            match *policy_qualifier_id {
+                ID_QT_CPS if has(is_cps_uri) => {}
+                ID_QT_CPS => return Err(PolicyViolation::CpsUri),
+                ID_QT_UNOTICE if has(is_notice) => {}
+                ID_QT_UNOTICE => return Err(PolicyViolation::UserNotice),
+                _ => return Err(PolicyViolation::PolicyQualifier),
+            }
+        }
+    }
+    Ok(())
 }
 
 fn is_cps_uri(value: &Any) -> bool {
@@ -116,39 +137,71 @@ fn is_notice(value: &Any) -> bool {
 /// under URIs.
 fn distribution_points(extension: &Extension<'_>) -> Result<(), PolicyViolation> {
     let CrlDistributionPoints(points) = extension.read()?;
-    let are_sound = points.iter().all(|point| match point {
-        DistributionPoint {
+    let bad = || PolicyViolation::DistributionPoint;
+    if points.is_empty() {
+        return Err(bad());
+    }
+    for point in &points {
+        let DistributionPoint {
             distribution_point: Some(DistributionPointName::FullName(names)),
             reasons: None,
             crl_issuer: None,
-        } => !names.is_empty() && names.iter().all(is_location),
-        _ => false,
-    });
-    content(extension, !points.is_empty() && are_sound)
+        } = point
+        else {
+            return Err(bad());
+        };
+        if names.is_empty() {
+            return Err(bad());
+        }
+        names.iter().try_for_each(|name| check_ldap(location(name).ok_or_else(bad)?))?;
+    }
+    Ok(())
 }
 
 fn information_access(extension: &Extension<'_>) -> Result<(), PolicyViolation> {
     let AuthorityInfoAccessSyntax(accesses) = extension.read()?;
-    let are_sound = accesses.iter().all(|access| {
-        [ID_AD_CA_ISSUERS, ID_AD_OCSP].contains(&access.access_method)
-            && is_location(&access.access_location)
-    });
-    content(extension, !accesses.is_empty() && are_sound)
+    let bad = || PolicyViolation::InformationAccess;
+    if accesses.is_empty() {
+        return Err(bad());
+    }
+    for access in &accesses {
+        if ![ID_AD_CA_ISSUERS, ID_AD_OCSP].contains(&access.access_method) {
+            return Err(bad());
+        }
+        check_ldap(location(&access.access_location).ok_or_else(bad)?)?;
+    }
+    Ok(())
 }
 
 /// A URI that clients fetch from.
-fn is_location(name: &GeneralName) -> bool {
-    let GeneralName::UniformResourceIdentifier(text) = name else { return false };
-    let schemes = ["http", "https", "ldap", "ldaps"];
-    Uri::read(text.as_str())
-        .is_ok_and(|uri| schemes.iter().any(|scheme| uri.scheme().eq_ignore_ascii_case(scheme)))
+fn location(name: &GeneralName) -> Option<&str> {
+    let GeneralName::UniformResourceIdentifier(text) = name else { return None };
+    let uri = Uri::read(text.as_str()).ok()?;
+    let is_fetched = ["http", "https"].contains(&uri.scheme().to_ascii_lowercase().as_str());
+    (is_fetched || is_ldap(&uri)).then_some(text.as_str())
+}
+
+fn is_ldap(uri: &Uri) -> bool {
+    ["ldap", "ldaps"].contains(&uri.scheme().to_ascii_lowercase().as_str())
+}
+
+/// RFC 5280, section 4.2.1.13: an LDAP URI has a distinguished name and one attribute (RFC 4516,
+/// section 2).
+fn check_ldap(location: &str) -> Result<(), PolicyViolation> {
+    if !is_ldap(&Uri::read(location)?) {
+        return Ok(());
+    }
+    let rest = location.split_once("://").map_or("", |(_, rest)| rest);
+    let path = rest.split_once('/').map_or("", |(_, path)| path);
+    let mut parts = path.split('?');
+    let (name, attributes) = (parts.next().unwrap_or(""), parts.next().unwrap_or(""));
+    if name.is_empty() || attributes.is_empty() || attributes.contains(',') {
+        return Err(PolicyViolation::LdapLocation(location.to_owned()));
+    }
+    Ok(())
 }
 
 fn tls_feature(extension: &Extension<'_>) -> Result<(), PolicyViolation> {
     let features: Vec<u16> = extension.read()?;
-    content(extension, !features.is_empty())
-}
-
-fn content(extension: &Extension<'_>, is_sound: bool) -> Result<(), PolicyViolation> {
-    if is_sound { Ok(()) } else { Err(PolicyViolation::ExtensionContent(extension.oid)) }
+    if features.is_empty() { Err(PolicyViolation::TlsFeature) } else { Ok(()) }
 }

@@ -39,7 +39,7 @@ impl KeyUsage {
         // there are nine.
         let is_canonical = bits.bit_len() == 16 - usage.leading_zeros() as usize;
         if usage == 0 || usage >= 1 << 9 || !is_canonical {
-            return Err(PolicyViolation::ExtensionMalformed(ID_CE_KEY_USAGE));
+            return Err(PolicyViolation::KeyUsageForm);
         }
         Ok(Some(Self(usage)))
     }
@@ -111,7 +111,7 @@ pub(super) fn check_purposes(
         return Ok(None);
     };
     if purposes.is_empty() {
-        return Err(PolicyViolation::ExtensionMalformed(ID_CE_EXT_KEY_USAGE));
+        return Err(PolicyViolation::ExtendedKeyUsageEmpty);
     }
     for purpose in &purposes {
         if *purpose == ANY_EXTENDED_KEY_USAGE {

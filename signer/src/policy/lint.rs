@@ -3,10 +3,11 @@
 use chancery_shared::wire::policy::SubjectKey;
 use const_oid::db::rfc5280::{
     ID_CE_AUTHORITY_KEY_IDENTIFIER, ID_CE_BASIC_CONSTRAINTS, ID_CE_CERTIFICATE_POLICIES,
-    ID_CE_CRL_DISTRIBUTION_POINTS, ID_CE_EXT_KEY_USAGE, ID_CE_INHIBIT_ANY_POLICY, ID_CE_KEY_USAGE,
-    ID_CE_NAME_CONSTRAINTS, ID_CE_POLICY_CONSTRAINTS, ID_CE_SUBJECT_ALT_NAME,
+    ID_CE_CRL_DISTRIBUTION_POINTS, ID_CE_EXT_KEY_USAGE, ID_CE_FRESHEST_CRL,
+    ID_CE_INHIBIT_ANY_POLICY, ID_CE_ISSUER_ALT_NAME, ID_CE_KEY_USAGE, ID_CE_NAME_CONSTRAINTS,
+    ID_CE_POLICY_CONSTRAINTS, ID_CE_SUBJECT_ALT_NAME, ID_CE_SUBJECT_DIRECTORY_ATTRIBUTES,
     ID_CE_SUBJECT_KEY_IDENTIFIER, ID_KP_CLIENT_AUTH, ID_KP_CODE_SIGNING, ID_KP_EMAIL_PROTECTION,
-    ID_KP_SERVER_AUTH, ID_KP_TIME_STAMPING, ID_PE_AUTHORITY_INFO_ACCESS,
+    ID_KP_SERVER_AUTH, ID_KP_TIME_STAMPING, ID_PE_AUTHORITY_INFO_ACCESS, ID_PE_SUBJECT_INFO_ACCESS,
 };
 use der::asn1::ObjectIdentifier;
 use x509_cert::ext::pkix::CertificatePolicies;
@@ -14,6 +15,7 @@ use x509_cert::ext::pkix::CertificatePolicies;
 use super::extensions::TLS_FEATURE;
 use super::key_usage::{KeyUsage, Usages};
 use super::names::Names;
+use super::names::distinguished_name::DistinguishedName;
 use super::strict;
 use super::tbs::Tbs;
 use super::violation::PolicyViolation;
@@ -22,8 +24,13 @@ use super::violation::PolicyViolation;
 const CRITICAL: [ObjectIdentifier; 4] =
     [ID_CE_INHIBIT_ANY_POLICY, ID_CE_KEY_USAGE, ID_CE_NAME_CONSTRAINTS, ID_CE_POLICY_CONSTRAINTS];
 
-/// Sections 4.2.1.1, 4.2.1.2, 4.2.1.13 and 4.2.2.1, and RFC 7633: never critical.
-const NOT_CRITICAL: [ObjectIdentifier; 5] = [
+/// Sections 4.2.1.1, 4.2.1.2, 4.2.1.7, 4.2.1.8, 4.2.1.13, 4.2.1.15, 4.2.2.1 and 4.2.2.2, and RFC
+/// 7633: never critical. Some of them are signed only where policy names them.
+const NOT_CRITICAL: [ObjectIdentifier; 9] = [
+    ID_CE_FRESHEST_CRL,
+    ID_CE_ISSUER_ALT_NAME,
+    ID_CE_SUBJECT_DIRECTORY_ATTRIBUTES,
+    ID_PE_SUBJECT_INFO_ACCESS,
     ID_CE_AUTHORITY_KEY_IDENTIFIER,
     ID_CE_CRL_DISTRIBUTION_POINTS,
     ID_CE_SUBJECT_KEY_IDENTIFIER,
@@ -38,7 +45,7 @@ pub(super) fn check_end_entity(
     kind: SubjectKey,
     usages: &Usages,
 ) -> Result<(), PolicyViolation> {
-    check_any(tbs, names, kind, usages.key_usage)?;
+    check_any(tbs, names, kind, usages)?;
     check_purposes(tbs, usages)
 }
 
@@ -47,20 +54,23 @@ pub(super) fn check_ca(
     tbs: &Tbs<'_>,
     names: &Names,
     kind: SubjectKey,
-    usage: KeyUsage,
+    usages: &Usages,
 ) -> Result<(), PolicyViolation> {
     if tbs.extension(ID_CE_BASIC_CONSTRAINTS).is_some_and(|extension| !extension.critical) {
         return Err(PolicyViolation::LintCriticality(ID_CE_BASIC_CONSTRAINTS));
     }
-    check_any(tbs, names, kind, usage)
+    check_any(tbs, names, kind, usages)
 }
 
 fn check_any(
     tbs: &Tbs<'_>,
     names: &Names,
     kind: SubjectKey,
-    usage: KeyUsage,
+    usages: &Usages,
 ) -> Result<(), PolicyViolation> {
+    if DistinguishedName::read(tbs.issuer)?.is_empty() {
+        return Err(PolicyViolation::LintIssuerEmpty);
+    }
     if [tbs.not_before, tbs.not_after].iter().any(|t| t.is_utc_time != (t.at.year() <= 2049)) {
         return Err(PolicyViolation::LintUtcTime);
     }
@@ -71,7 +81,10 @@ fn check_any(
     if tbs.extension(ID_CE_SUBJECT_KEY_IDENTIFIER).is_none() {
         return Err(PolicyViolation::LintSubjectKeyIdentifier);
     }
-    check_key_usage(kind, usage)?;
+    check_key_usage(kind, usages.key_usage)?;
+    if let Some(purpose) = strict::first_repeated(usages.purposes.iter().copied()) {
+        return Err(PolicyViolation::LintDuplicatePurpose(purpose));
+    }
     check_policies_differ(tbs)
 }
 
@@ -111,13 +124,13 @@ fn check_key_usage(kind: SubjectKey, usage: KeyUsage) -> Result<(), PolicyViolat
     if usage.has_any(only) && !usage.has_any(KeyUsage::KEY_AGREEMENT) {
         return Err(PolicyViolation::LintEncipherOnly);
     }
+    if usage.has_all(only) {
+        return Err(PolicyViolation::LintOneDirection);
+    }
     Ok(())
 }
 
 fn check_purposes(tbs: &Tbs<'_>, usages: &Usages) -> Result<(), PolicyViolation> {
-    if let Some(purpose) = strict::first_repeated(usages.purposes.iter().copied()) {
-        return Err(PolicyViolation::LintDuplicatePurpose(purpose));
-    }
     for purpose in &usages.purposes {
         let serving = serving(*purpose);
         if serving.is_some_and(|serving| !usages.key_usage.has_any(serving)) {

@@ -6,7 +6,7 @@
 //! Never:    reads a file or a clock, changes a byte, or says yes to what it does not understand.
 //!
 //! The stories are [`check_certificate`], [`check_own_certificate`] and [`check_ca_certificate`];
-//! every rule is a line of the table in [`violation`].
+//! every rule is a line of the table in [`violation`], which `docs/RULES.md` shows.
 
 mod ca;
 mod ca_certificate;
@@ -22,6 +22,7 @@ mod names;
 mod nonce;
 mod possession;
 mod public_key;
+pub mod rule;
 mod serial;
 mod strict;
 mod tbs;
@@ -33,6 +34,7 @@ pub(crate) mod fixture;
 #[cfg(test)]
 mod tests;
 
+use chancery_shared::bad_keys::BadKeys;
 use chancery_shared::id::KeyId;
 use chancery_shared::wire::algorithm::SignatureAlgorithm;
 use chancery_shared::wire::policy::Policy;
@@ -80,6 +82,8 @@ pub struct Circumstances<'a> {
     pub now: OffsetDateTime,
     /// Whether a SubjectPublicKeyInfo (DER) is a CA key of this signer.
     pub is_ca_key: &'a dyn Fn(&[u8]) -> bool,
+    /// Keys that others have.
+    pub bad_keys: &'a BadKeys,
 }
 
 impl std::fmt::Debug for Circumstances<'_> {

@@ -129,7 +129,7 @@ pub(super) fn check(
     let csr = ask.csr.as_ref().map(Bytes::as_slice);
     let draft = Draft { tbs: ask.tbs.as_slice(), csr, nonce };
     let is_ca_key = |spki: &[u8]| signer.keyring.key_of(spki).is_some();
-    let at = Circumstances { now, is_ca_key: &is_ca_key };
+    let at = Circumstances { now, is_ca_key: &is_ca_key, bad_keys: &signer.config.bad_keys };
     let key: IssuingKey<'_> = ready.record().issuing_key();
     match ask.kind {
         Kind::EndEntity => policy::check_certificate(&key, draft, &at),

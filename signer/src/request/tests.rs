@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::task::Poll;
 
+use chancery_shared::bad_keys::BadKeys;
 use chancery_shared::bytes::{Bytes, Fixed};
 use chancery_shared::id::{ApprovalId, KeyId};
 use chancery_shared::wire::algorithm::{KeyAlgorithm, SignatureAlgorithm};
@@ -41,6 +42,7 @@ impl Home {
             approvals_per_hour: 0,
             clock_jump: time::Duration::minutes(5),
             anchors: Vec::new(),
+            bad_keys: BadKeys::shipped(),
             segment_bytes: 1024 * 1024,
             tokens: Vec::new(),
             ceiling: Policy::shipped(),

@@ -2,7 +2,6 @@
 //! certificate services trip over.
 
 mod procedures;
-mod reading;
 mod scene;
 mod table;
 mod validity;

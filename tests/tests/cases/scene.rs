@@ -8,11 +8,11 @@ use anyhow::Context as _;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use chancery_tests::openssl::{Workbench, run};
+use chancery_tests::reading::{self, Reading};
 use chancery_tests::{Answer, Client, ISSUER, Installation, Plan};
 use serde_json::{Value, json};
 
 use super::procedures::{self, PATIENCE};
-use super::reading::{self, Reading};
 use super::table::{Case, Ending, Use};
 
 /// The issuer of the cases `nc`.

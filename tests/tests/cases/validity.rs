@@ -1,6 +1,9 @@
 //! From when to when: no certificate outlives its CA, the policy or its clock.
 
+use std::process::Command;
+
 use chancery_tests::ISSUER;
+use chancery_tests::openssl::run;
 use serde_json::{Value, json};
 
 use super::procedures::{issue, issued};
@@ -69,6 +72,12 @@ pub(crate) fn past_2050(scene: &Scene) -> anyhow::Result<Outcome> {
     let shown = text(&record, "/validToStr")?;
     anyhow::ensure!(end == format!("notAfter={shown}Z"), "{end} is not {shown}");
     anyhow::ensure!(shown.starts_with("206"), "{shown}");
+    let path = scene.bench.write("far.pem", pem.as_bytes())?;
+    let java =
+        run(Command::new("keytool").env("TZ", "UTC").args(["-printcert", "-file"]).arg(path))?;
+    let year = shown.get(..4).unwrap_or_default();
+    let is_read = java.lines().any(|line| line.contains("until: ") && line.ends_with(year));
+    anyhow::ensure!(is_read, "not until {year}: {java}");
     issued(&record)
 }
 

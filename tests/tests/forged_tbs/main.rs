@@ -1,6 +1,7 @@
 //! A peer with the right uid sends the signer what policy forbids: each is refused by the name of
 //! its rule, and the token's counter shows that nothing of it was signed.
 
+mod finer;
 mod forgeries;
 mod scene;
 
@@ -16,6 +17,7 @@ use chancery_tests::peer::Peer;
 use chancery_tests::signer_ca::Ca;
 use chancery_tests::signer_home::SignerHome;
 
+use crate::finer::FINER;
 use crate::forgeries::FORGERIES;
 use crate::scene::Scene;
 
@@ -66,7 +68,7 @@ fn every_forged_tbs_is_refused_by_its_rule_and_none_is_signed() -> anyhow::Resul
     let before = signatures(&home)?;
     let mut wrong = Vec::new();
 
-    for (what, forge, rule) in FORGERIES {
+    for (what, forge, rule) in FORGERIES.iter().chain(FINER) {
         let forged = forge(&scene);
         let ca =
             if forged.issuer == scene.constrained.subject { &scene.constrained } else { &scene.ca };
@@ -78,9 +80,9 @@ fn every_forged_tbs_is_refused_by_its_rule_and_none_is_signed() -> anyhow::Resul
     }
 
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    assert!(FORGERIES.len() >= 60);
+    assert!(FORGERIES.len() >= 60 && FINER.len() >= 20);
     assert_eq!(signatures(&home)?, before, "nothing refused was signed");
-    assert!(home.status()?.refusals >= u64::try_from(FORGERIES.len())?);
+    assert!(home.status()?.refusals >= u64::try_from(FORGERIES.len() + FINER.len())?);
     Ok(())
 }
 

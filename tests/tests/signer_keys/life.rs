@@ -84,7 +84,7 @@ fn a_ca_certificate_that_could_not_be_read_again_is_not_signed() -> anyhow::Resu
     );
 
     let told = refused.err().map(|error| format!("{error:#}")).unwrap_or_default();
-    assert!(told.contains("extensions.content"), "{told}");
+    assert!(told.contains("extensions.critical-in-ca"), "{told}");
     Ok(())
 }
 

@@ -4,6 +4,7 @@
 use der::asn1::{Any, BmpString, ObjectIdentifier};
 use der::{Encode as _, Tag, Tagged as _};
 
+use super::host_name;
 use crate::policy::strict;
 use crate::policy::violation::PolicyViolation;
 
@@ -32,6 +33,9 @@ pub(super) const COMMON_NAME: ObjectIdentifier = oid("2.5.4.3");
 /// emailAddress (PKCS #9).
 pub(super) const EMAIL_ADDRESS: ObjectIdentifier = oid("1.2.840.113549.1.9.1");
 
+/// domainComponent (RFC 4519).
+const DOMAIN_COMPONENT: ObjectIdentifier = oid("0.9.2342.19200300.100.1.25");
+
 /// The types with rules of their own: strings and most characters.
 const TYPES: &[(ObjectIdentifier, Strings, usize)] = &[
     (COMMON_NAME, Strings::Directory, 64),
@@ -56,7 +60,7 @@ const TYPES: &[(ObjectIdentifier, Strings, usize)] = &[
     (oid("2.5.4.65"), Strings::Directory, 128),   // pseudonym
     (oid("2.5.4.97"), Strings::Directory, 32_768), // organizationIdentifier
     (oid("0.9.2342.19200300.100.1.1"), Strings::Directory, 256), // userId
-    (oid("0.9.2342.19200300.100.1.25"), Strings::Ia5, 63), // domainComponent
+    (DOMAIN_COMPONENT, Strings::Ia5, 63),
     (EMAIL_ADDRESS, Strings::Ia5, 255),
     (oid("1.2.840.113549.1.9.2"), Strings::Any, 255), // unstructuredName
     (oid("1.2.840.113549.1.9.8"), Strings::Directory, 255), // unstructuredAddress
@@ -89,6 +93,9 @@ pub(super) fn text(oid: ObjectIdentifier, value: &Any) -> Result<String, PolicyV
     }
     if text.is_empty() || text.chars().count() > max {
         return Err(PolicyViolation::AttributeLength(oid, max));
+    }
+    if oid == DOMAIN_COMPONENT && !host_name::is_label(&text) {
+        return Err(PolicyViolation::DomainComponent(text));
     }
     Ok(text)
 }

@@ -97,7 +97,8 @@ pub(super) fn has_numeric_end(name: &str) -> bool {
     name.rsplit('.').next().is_some_and(|last| last.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-fn is_label(label: &str) -> bool {
+/// Whether this is a label between dots; underscores pass.
+pub(super) fn is_label(label: &str) -> bool {
     (1..=63).contains(&label.len())
         && label.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_')
         && !label.starts_with('-')

@@ -20,9 +20,13 @@ impl Mailbox {
         Self::of_parts(text).filter(|mailbox| mailbox.local.is_ascii())
     }
 
-    /// Reads an address whose local part may have any characters that are no control characters
-    /// (RFC 9598).
+    /// Reads an address whose local part has characters beyond ASCII, none of them a control
+    /// character; its host is in small letters (RFC 9598, section 3).
     pub(super) fn read_internationalised(text: &str) -> Option<Self> {
+        let (_, host) = text.rsplit_once('@')?;
+        if host.bytes().any(|byte| byte.is_ascii_uppercase()) {
+            return None;
+        }
         Self::of_parts(text).filter(|mailbox| !mailbox.local.is_ascii())
     }
 

@@ -173,7 +173,23 @@ pub(super) const BELOW: &[Forgery] = &[
     forgery("lint.criticality", "constraints that are not critical", |case| {
         case.tbs.set(NAME_CONSTRAINTS, Critical::No, &constraints(&[dns("example.org")], &[]));
     }),
-    forgery("extensions.content", "policyConstraints of nothing", |case| {
+    forgery("extensions.policy-mappings", "mappings of nothing", |case| {
+        case.tbs.set("2.5.29.33", Critical::No, &sequence(&[]));
+    }),
+    forgery("extensions.policy-mappings", "a mapping to anyPolicy", |case| {
+        let mapping = sequence(&[&oid("1.3.6.1.4.1.55555.1"), &oid("2.5.29.32.0")]);
+        case.tbs.set("2.5.29.33", Critical::No, &sequence(&[&mapping]));
+    }),
+    forgery("extensions.critical-in-ca", "critical mappings, which no one here reads", |case| {
+        let policy = oid("1.3.6.1.4.1.55555.1");
+        let mapping = sequence(&[&policy, &policy]);
+        case.tbs.set("2.5.29.33", Critical::Yes, &sequence(&[&mapping]));
+    }),
+    forgery("lint.eku-unique", "a purpose of a CA twice", |case| {
+        let server = "1.3.6.1.5.5.7.3.1";
+        case.tbs.set(EXT_KEY_USAGE, Critical::No, &purposes(&[server, server]));
+    }),
+    forgery("extensions.policy-constraints", "policyConstraints of nothing", |case| {
         case.tbs.set("2.5.29.36", Critical::Yes, &sequence(&[]));
     }),
     forgery("lint.ku-fits-key-type", "a usage that no CA has", |case| {

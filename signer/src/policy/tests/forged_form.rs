@@ -184,16 +184,16 @@ pub(super) const FORGERIES: &[Forgery] = &[
     forgery("extensions.malformed", "an explicit CA FALSE", |case| {
         case.tbs.set(BASIC_CONSTRAINTS, Critical::Yes, &[0x30, 3, 1, 1, 0]);
     }),
-    forgery("extensions.malformed", "keyUsage with trailing zero bits", |case| {
+    forgery("usage.key-usage-form", "keyUsage with trailing zero bits", |case| {
         case.tbs.set(KEY_USAGE, Critical::Yes, &[3, 2, 0, 0x80]);
     }),
-    forgery("extensions.malformed", "keyUsage without bits", |case| {
+    forgery("usage.key-usage-form", "keyUsage without bits", |case| {
         case.tbs.set(KEY_USAGE, Critical::Yes, &[3, 1, 0]);
     }),
-    forgery("extensions.malformed", "keyUsage with a tenth bit", |case| {
+    forgery("usage.key-usage-form", "keyUsage with a tenth bit", |case| {
         case.tbs.set(KEY_USAGE, Critical::Yes, &[3, 3, 6, 0x80, 0x40]);
     }),
-    forgery("extensions.malformed", "extKeyUsage without purposes", |case| {
+    forgery("usage.extended-key-usage-empty", "extKeyUsage without purposes", |case| {
         case.tbs.set(EXT_KEY_USAGE, Critical::No, &sequence(&[]));
     }),
     forgery("extensions.malformed", "authorityKeyIdentifier that is an OCTET STRING", |case| {

@@ -198,6 +198,10 @@ pub(super) const FORGERIES: &[Forgery] = &[
         case.policy.subject_keys = vec![chancery_shared::wire::policy::SubjectKey::Rsa3072];
         certify(case, keys::RSA.spki.clone());
     }),
+    forgery("public-key.known", "a key of the operator's list", |case| {
+        let hash = aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, &case.tbs.spki);
+        case.bad_keys.extend(&hex::encode(hash)).unwrap();
+    }),
     forgery("public-key.ca-key", "the issuing key itself", |case| {
         certify(case, keys::CA.spki.clone());
         case.ca_keys.clear();

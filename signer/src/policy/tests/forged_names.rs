@@ -65,6 +65,19 @@ pub(super) const FORGERIES: &[Forgery] = &[
     }),
     forgery("names.country", "three letters", |case| subject(case, "2.5.4.6", PRINTABLE, b"USA")),
     forgery("names.country", "digits", |case| subject(case, "2.5.4.6", PRINTABLE, b"49")),
+    forgery("names.other-name", "an internationalised mailbox at a host in capitals", |case| {
+        let mailbox = tlv(0x0c, "jürgen@Example.org".as_bytes());
+        case.set_names(&[other_name("1.3.6.1.5.5.7.8.9", &mailbox)]);
+    }),
+    forgery("names.domain-component", "a domain component with a blank", |case| {
+        subject(case, "0.9.2342.19200300.100.1.25", 0x16, b"example test");
+    }),
+    forgery("names.domain-component", "two labels in one domain component", |case| {
+        subject(case, "0.9.2342.19200300.100.1.25", 0x16, b"example.test");
+    }),
+    forgery("names.domain-component", "a domain component that ends in a hyphen", |case| {
+        subject(case, "0.9.2342.19200300.100.1.25", 0x16, b"example-");
+    }),
     forgery("names.san-empty", "no alternative names", |case| {
         case.tbs.set(SAN, Critical::No, &sequence(&[]));
     }),

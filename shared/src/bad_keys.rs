@@ -16,6 +16,7 @@ pub struct BadLine(pub usize);
 
 impl BadKeys {
     /// Those that this service was shipped with.
+    #[must_use]
     pub fn shipped() -> Self {
         let mut shipped = Self(HashSet::new());
         // Every line of the shipped list is read by a test.
@@ -41,6 +42,7 @@ impl BadKeys {
     }
 
     /// Whether the key of this SubjectPublicKeyInfo (DER) is one of them.
+    #[must_use]
     pub fn contains(&self, spki: &[u8]) -> bool {
         self.0.contains(digest(&SHA256, spki).as_ref())
     }

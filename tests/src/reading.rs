@@ -5,28 +5,37 @@ use std::process::Command;
 use anyhow::Context as _;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use chancery_tests::openssl::{Workbench, run};
+
+use crate::openssl::{Workbench, run};
 
 /// One request or certificate as OpenSSL reads it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Reading {
+pub struct Reading {
     /// RFC 2253 with the string type in front of each value.
-    pub(crate) subject: String,
+    pub subject: String,
     /// PEM.
-    pub(crate) key: String,
+    pub key: String,
     /// The alternative names, in order.
-    pub(crate) names: Vec<String>,
+    pub names: Vec<String>,
     /// All that `-text` says.
-    pub(crate) text: String,
+    pub text: String,
 }
 
 /// Reads what a person or tool sent, whatever wraps it.
-pub(crate) fn request(bench: &Workbench, sent: &[u8]) -> anyhow::Result<Reading> {
+///
+/// # Errors
+///
+/// It is no request, or none that OpenSSL reads.
+pub fn request(bench: &Workbench, sent: &[u8]) -> anyhow::Result<Reading> {
     read(bench, "req", &plain(sent)?)
 }
 
 /// Reads a certificate.
-pub(crate) fn certificate(bench: &Workbench, pem: &str) -> anyhow::Result<Reading> {
+///
+/// # Errors
+///
+/// OpenSSL does not read it.
+pub fn certificate(bench: &Workbench, pem: &str) -> anyhow::Result<Reading> {
     read(bench, "x509", pem)
 }
 
@@ -49,23 +58,30 @@ fn read(bench: &Workbench, command: &str, pem: &str) -> anyhow::Result<Reading> 
 
 impl Reading {
     /// The key's SubjectPublicKeyInfo.
-    pub(crate) fn key_der(&self) -> anyhow::Result<Vec<u8>> {
+    ///
+    /// # Errors
+    ///
+    /// None where OpenSSL wrote the PEM.
+    pub fn key_der(&self) -> anyhow::Result<Vec<u8>> {
         Ok(STANDARD.decode(self.key.split_whitespace().collect::<String>())?)
     }
 
     /// The values of an extension that `-text` shows on one line.
-    pub(crate) fn extension(&self, title: &str) -> Vec<String> {
+    #[must_use]
+    pub fn extension(&self, title: &str) -> Vec<String> {
         extension(&self.text, title)
     }
 
     /// Whether the extension of this title is critical.
-    pub(crate) fn is_critical(&self, title: &str) -> bool {
+    #[must_use]
+    pub fn is_critical(&self, title: &str) -> bool {
         let mut lines = self.text.lines().map(str::trim);
         lines.any(|line| line.strip_prefix(title).is_some_and(|rest| rest.trim() == "critical"))
     }
 
     /// The names, each once: the same host in another case is the same name.
-    pub(crate) fn different_names(&self) -> Vec<&str> {
+    #[must_use]
+    pub fn different_names(&self) -> Vec<&str> {
         let mut different: Vec<&str> = Vec::new();
         for name in &self.names {
             if !different.iter().any(|known| known.eq_ignore_ascii_case(name)) {
@@ -76,7 +92,8 @@ impl Reading {
     }
 
     /// The subject without the string types.
-    pub(crate) fn subject_values(&self) -> String {
+    #[must_use]
+    pub fn subject_values(&self) -> String {
         const TYPES: [&str; 5] =
             ["=UTF8STRING:", "=PRINTABLESTRING:", "=IA5STRING:", "=BMPSTRING:", "=T61STRING:"];
         TYPES.iter().fold(self.subject.clone(), |text, kind| text.replace(kind, "="))
@@ -98,7 +115,11 @@ fn plain(sent: &[u8]) -> anyhow::Result<String> {
 }
 
 /// The request's own bytes, whatever wraps them.
-pub(crate) fn der(sent: &[u8]) -> anyhow::Result<Vec<u8>> {
+///
+/// # Errors
+///
+/// There is no base64 in it.
+pub fn der(sent: &[u8]) -> anyhow::Result<Vec<u8>> {
     let text = match sent.iter().position(|byte| *byte == 0) {
         Some(_) => String::from_utf8(sent.iter().copied().filter(|byte| *byte != 0).collect())?,
         None => String::from_utf8(sent.to_vec())?,
