@@ -9,6 +9,7 @@ pub mod history;
 pub mod key_usage;
 mod moment;
 mod pointers;
+pub mod text_filter;
 
 pub use certificate_policy::CertificatePolicy;
 pub use extended_key_usage::ExtendedKeyUsage;

@@ -1,7 +1,9 @@
 //! `/certs`: certificates, requested and read.
 
+mod filters;
 mod list;
 mod request_csr;
+mod search;
 
 use axum::extract::State;
 use chancery_shared::id::kind;
@@ -20,6 +22,7 @@ pub fn routes() -> OpenApiRouter<AppState> {
     OpenApiRouter::new()
         .routes(routes!(request_csr::request_csr))
         .routes(routes!(list::list))
+        .routes(routes!(search::search))
         .routes(routes!(one))
 }
 

@@ -3,6 +3,7 @@
 pub mod cert_issuer;
 pub mod certificate;
 pub mod certificate_request;
+pub mod certificate_search;
 pub mod key_store;
 pub mod local_ca;
 pub mod login;

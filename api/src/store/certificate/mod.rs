@@ -5,6 +5,7 @@ mod journaled;
 mod page;
 mod read;
 mod rows;
+pub mod search;
 mod writer;
 
 use chancery_shared::id::{CertIssuerId, CertificateId, CsrId, LocalCaId, RowId, TeamId, UserId};
@@ -45,6 +46,8 @@ pub struct Certificate {
     pub subject_dn: String,
     /// Issuer as text.
     pub issuer_dn: String,
+    /// `TYPE:value`, as the record shows them.
+    pub subject_alt_names: Vec<String>,
     /// Valid from this moment.
     pub not_before: OffsetDateTime,
     /// Valid to this moment.
