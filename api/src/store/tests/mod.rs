@@ -6,6 +6,7 @@ mod fixtures;
 mod inventory;
 mod local_ca;
 mod search;
+mod search_plans;
 mod small;
 
 use sqlx::Executor as _;

@@ -5,6 +5,7 @@ mod issuer;
 mod list;
 mod record;
 mod refused;
+mod search;
 
 use serde_json::{Value, json};
 

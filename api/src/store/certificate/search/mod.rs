@@ -179,7 +179,7 @@ impl Store {
     }
 
     /// All that a search reads is of one moment on SQLite, where the index of texts needs it.
-    async fn begin_reading(&self) -> Result<Reading, StoreError> {
+    pub(in crate::store) async fn begin_reading(&self) -> Result<Reading, StoreError> {
         let mut transaction = self.pool().begin().await.map_err(StoreError::of(TABLE))?;
         let engine = self.name();
         if engine == EngineName::Postgres {
