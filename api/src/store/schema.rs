@@ -30,9 +30,9 @@ fn sort(error: MigrateError) -> StoreError {
     let (MigrateError::Execute(cause) | MigrateError::ExecuteMigration(cause, _)) = &error else {
         return StoreError::Migrate(error);
     };
-    let told = cause.as_database_error();
-    let code = told.and_then(|told| told.code()).unwrap_or_default();
-    let is_extension = told.is_some_and(|told| told.message().contains("extension"));
+    let Some(told) = cause.as_database_error() else { return StoreError::Migrate(error) };
+    let code = told.code().unwrap_or_default();
+    let is_extension = told.message().contains("extension");
     // Not allowed; not installed, as two generations of servers say it.
     if is_extension && ["42501", "0A000", "58P01"].contains(&&*code) {
         return StoreError::NoTrigrams(error);

@@ -210,14 +210,14 @@ fn with_status(search: &Search, status: &str, now: OffsetDateTime) -> Option<Sea
     let over = last_over(now);
     let is_over = Span { to: over, ..Span::default() };
     let is_not = Span { from: over + 1, ..Span::default() };
-    let (states, not_after) = match status.to_ascii_lowercase().as_str() {
+    let (wanted, not_after) = match status.to_ascii_lowercase().as_str() {
         "active" => (States::UNTOUCHED, is_not),
         "expired" => (States::NOT_REVOKED, is_over),
         "revoked" => (States::REVOKED, Span::default()),
         "renewed" => (States::RENEWED, is_not),
         _ => return None,
     };
-    Some(Search { states, not_after: search.not_after.and(not_after), ..search.clone() })
+    Some(Search { states: wanted, not_after: search.not_after.and(not_after), ..search.clone() })
 }
 
 /// The last end of a life that is over, as [`crate::certificate::is_over`] has it.

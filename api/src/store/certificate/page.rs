@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use futures::stream::{self, Stream, StreamExt as _};
 use sqlx::AnyConnection;
+use sqlx::query::QueryAs;
 
 use super::read::{HistoryRow, Row};
 use super::search::{Found, RecordNo, Search};
@@ -84,7 +85,7 @@ pub(super) async fn load(
     for some in numbers.chunks(AT_ONCE) {
         // No record has the number that fills up.
         let filled = some.iter().copied().chain(std::iter::repeat(-1)).take(AT_ONCE);
-        let query = filled.fold(sqlx::query_as::<_, Row>(SOME), |query, no| query.bind(no));
+        let query = filled.fold(sqlx::query_as::<_, Row>(SOME), QueryAs::bind);
         let rows = query.fetch_all(&mut *connection).await.map_err(StoreError::of(TABLE))?;
         let ids = rows.iter().map(Row::id).chain(std::iter::repeat("")).take(AT_ONCE);
         let query = ids.fold(sqlx::query_as(HISTORIES), |query, id| query.bind(id.to_owned()));

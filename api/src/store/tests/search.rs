@@ -46,10 +46,11 @@ pub(super) fn varied(number: u64) -> NewCertificate {
         not_after: NOW + days(i64::try_from(number * 7 % 600).unwrap() - 300),
         team_id: TeamId::from_bytes(one(3)),
         owner_user_id: UserId::from_bytes(one(4)),
-        cert_issuer_id: (number % 5 > 0).then(|| CertIssuerId::from_bytes(one(2))),
-        extra_details: (number % 4 > 0).then(|| pick(&["rack 1", "Rack 22\nshelf", "50% of_it"])),
-        revoked: number % 11 == 0,
-        renewed: number % 6 == 0,
+        cert_issuer_id: (!number.is_multiple_of(5)).then(|| CertIssuerId::from_bytes(one(2))),
+        extra_details: (!number.is_multiple_of(4))
+            .then(|| pick(&["rack 1", "Rack 22\nshelf", "50% of_it"])),
+        revoked: number.is_multiple_of(11),
+        renewed: number.is_multiple_of(6),
         ..new.certificate
     };
     new.csr = None;

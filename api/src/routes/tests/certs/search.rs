@@ -42,7 +42,7 @@ async fn each_filter_finds_the_record_in_the_forms_that_people_write() {
         json!({"serialNumber": format!("00{}", serial.to_uppercase()), "commonName": "pem"}),
         json!({"serialNumber": colons(serial)}),
         json!({"thumbprint": colons(thumbprint).to_uppercase()}),
-        json!({"thumbprint": format!("\u{200e}{}", thumbprint.replace("a", "A "))}),
+        json!({"thumbprint": format!("\u{200e}{}", thumbprint.replace('a', "A "))}),
         json!({"caName": "Chancery Issuer", "status": "active"}),
         json!({"caName": issuer, "teamName": "Default"}),
         json!({"teamName": record["teamId"], "extraInfo": ""}),

@@ -56,7 +56,7 @@ impl Store {
         }
         let mut reading = self.begin_reading().await?;
         let after = indexed_up_to(&mut reading).await?;
-        let (_, count) = next_batch(&mut *reading.transaction, after, least).await?;
+        let (_, count) = next_batch(&mut reading.transaction, after, least).await?;
         drop(reading);
         if count < signed(least.max(1)) {
             return Ok(0);

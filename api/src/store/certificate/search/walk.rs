@@ -131,11 +131,11 @@ impl Walk<'_> {
         let list = texts.list(reading, self.at).await?;
         let mut missing = missing;
         for some in list.numbers.chunks(postgres_text::AT_ONCE) {
-            let Some(last) = some.last() else { break };
-            let rows = postgres_text::rows(reading, &self.exact, some, self.at, *last).await?;
+            let Some(end) = some.last() else { break };
+            let rows = postgres_text::rows(reading, &self.exact, some, self.at, *end).await?;
             let before = self.numbers.len();
             self.keep(rows);
-            self.at = *last;
+            self.at = *end;
             missing = missing.saturating_sub(self.numbers.len() - before);
             if missing == 0 {
                 return Ok(true);
