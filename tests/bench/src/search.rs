@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use anyhow::Context as _;
+use chancery_signer::clock::{Clock as _, SystemClock};
 use chancery_tests::load::{Target, percentile};
 use clap::Args;
 use serde_json::{Value, json};
-use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
 use crate::database::Database;
@@ -72,8 +72,8 @@ fn searches(one: &Value) -> anyhow::Result<Vec<Value>> {
     let name = field("commonName")?;
     let dn = field("subjectDn")?;
     let (serial, thumbprint) = (field("serialNumber")?, field("thumbprint")?);
-    let days =
-        |days: i64| (OffsetDateTime::now_utc() + time::Duration::days(days)).format(&Rfc3339);
+    let now = SystemClock.now();
+    let days = |days: i64| (now + time::Duration::days(days)).format(&Rfc3339);
     Ok(vec![
         json!({}),
         json!({"subjectDn": name}),
