@@ -71,6 +71,7 @@ pub(super) struct Candidate {
 pub(super) async fn all_of(
     search: &Search,
     reading: &mut Reading,
+    after: i64,
 ) -> Result<Option<Vec<Source>>, StoreError> {
     let mut sources = Vec::new();
     let mut add = |kind, values: Vec<String>| sources.push(Source { kind, values });
@@ -96,7 +97,7 @@ pub(super) async fn all_of(
         add(Kind::Begin, Vec::new());
     }
     if reading.engine == EngineName::Sqlite {
-        for (texts, expression) in sqlite_text::expressions(search) {
+        for (texts, expression) in sqlite_text::expressions(search, reading, after).await? {
             add(Kind::Text(texts), vec![expression]);
         }
     }

@@ -1,8 +1,12 @@
 //! What SQLite's index of trigrams is asked.
 
-use super::Search;
+use std::collections::BTreeSet;
+
+use super::super::TABLE;
 use super::source::Texts;
-use crate::certificate::text_filter::{Fragment, Needs, TextFilter};
+use super::{Reading, Search};
+use crate::certificate::text_filter::{Fragment, TextFilter};
+use crate::store::StoreError;
 
 macro_rules! of_texts {
     ($table:literal) => {
@@ -56,52 +60,72 @@ pub(super) fn reach_of(texts: Texts) -> &'static str {
 }
 
 /// The expressions for `MATCH`, of the filters that have one.
-pub(super) fn expressions(search: &Search) -> Vec<(Texts, String)> {
+pub(super) async fn expressions(
+    search: &Search,
+    reading: &mut Reading,
+    after: i64,
+) -> Result<Vec<(Texts, String)>, StoreError> {
     let filters = [
         (Texts::Subject, &search.subject_dn),
         (Texts::Subject, &search.common_name),
         (Texts::Names, &search.subject_alt_names),
         (Texts::Details, &search.extra_details),
     ];
-    let filters = filters.into_iter().filter_map(|(texts, filter)| {
-        let needs = filter.as_ref().map(TextFilter::needs)?;
-        Some((texts, expression(needs)?))
-    });
-    filters.collect()
-}
-
-/// `None` where an alternative has no trigram.
-fn expression(needs: &Needs) -> Option<String> {
-    let alternatives = needs.alternatives().iter().map(|fragments| {
-        let trigrams: Vec<_> = fragments.iter().flat_map(trigrams).take(MOST_TRIGRAMS).collect();
-        (!trigrams.is_empty()).then(|| format!("({})", trigrams.join(" AND ")))
-    });
-    let alternatives: Vec<_> = alternatives.collect::<Option<_>>()?;
-    (!alternatives.is_empty()).then(|| alternatives.join(" OR "))
-}
-
-/// Quoted trigrams that cover the fragment: side by side, and the last one. More of them would be
-/// slower, and the row is looked at anyway.
-fn trigrams(fragment: &Fragment) -> Vec<String> {
-    let begin = if fragment.is_first { [BEGIN; 2].as_slice() } else { &[] };
-    let characters: Vec<char> = begin.iter().copied().chain(fragment.text.chars()).collect();
-    let usable: Vec<_> = characters
-        .windows(3)
-        .enumerate()
-        .filter(|(_, window)| window.iter().all(|c| is_steady(*c)))
-        .collect();
-    let last = usable.last().map_or(0, |(at, _)| *at);
-    let mut next = 0;
-    let chosen = usable.into_iter().filter(|(at, _)| {
-        let is_chosen = *at >= next || *at == last;
-        if is_chosen {
-            next = at + 3;
+    let mut expressions = Vec::new();
+    for (texts, filter) in filters {
+        let Some(needs) = filter.as_ref().map(TextFilter::needs) else { continue };
+        let alternatives: Vec<_> = needs.alternatives().iter().map(|all| trigrams(all)).collect();
+        // Without a trigram an alternative can be anywhere.
+        if alternatives.is_empty() || alternatives.iter().any(BTreeSet::is_empty) {
+            continue;
         }
-        is_chosen
-    });
-    chosen
-        .map(|(_, window)| format!("\"{}\"", String::from_iter(window).replace('"', "\"\"")))
-        .collect()
+        let mut chosen = Vec::new();
+        for trigrams in alternatives {
+            let rarest = rarest(texts, trigrams, reading, after).await?;
+            chosen.push(format!("({})", rarest.join(" AND ")));
+        }
+        expressions.push((texts, chosen.join(" OR ")));
+    }
+    Ok(expressions)
+}
+
+/// The few that say the most: each more would be a list to read through, and the row is looked at
+/// anyway.
+async fn rarest(
+    texts: Texts,
+    trigrams: BTreeSet<String>,
+    reading: &mut Reading,
+    after: i64,
+) -> Result<Vec<String>, StoreError> {
+    let mut by_reach = Vec::new();
+    for trigram in trigrams {
+        let reach: i64 = sqlx::query_scalar(reach_of(texts))
+            .bind(trigram.clone())
+            .bind(after)
+            .bind(FEW)
+            .fetch_one(&mut *reading.transaction)
+            .await
+            .map_err(StoreError::of(TABLE))?;
+        if reach == i64::MAX {
+            return Ok(vec![trigram]);
+        }
+        by_reach.push((reach, trigram));
+    }
+    by_reach.sort_unstable_by(|one, other| other.cmp(one));
+    by_reach.truncate(MOST_TRIGRAMS);
+    Ok(by_reach.into_iter().map(|(_, trigram)| trigram).collect())
+}
+
+/// The trigrams of all fragments, quoted.
+fn trigrams(fragments: &[Fragment]) -> BTreeSet<String> {
+    let of_one = |fragment: &Fragment| {
+        let begin = if fragment.is_first { [BEGIN; 2].as_slice() } else { &[] };
+        let characters: Vec<char> = begin.iter().copied().chain(fragment.text.chars()).collect();
+        let steady = characters.windows(3).filter(|window| window.iter().all(|c| is_steady(*c)));
+        let quoted = |window| format!("\"{}\"", String::from_iter(window).replace('"', "\"\""));
+        steady.map(|window: &[char]| quoted(window)).collect::<Vec<_>>()
+    };
+    fragments.iter().flat_map(of_one).take(MOST_TRIED).collect()
 }
 
 /// Whether there is no doubt that index and filter agree on its lower case.
@@ -111,4 +135,9 @@ pub(super) fn is_steady(character: char) -> bool {
 
 /// Stands twice before each text of the index.
 const BEGIN: char = '\u{2}';
-const MOST_TRIGRAMS: usize = 12;
+/// So many are asked how rare they are.
+const MOST_TRIED: usize = 48;
+/// So many are looked for together.
+const MOST_TRIGRAMS: usize = 3;
+/// A trigram that is in fewer of the texts ahead is looked for alone.
+const FEW: i64 = 256;

@@ -23,7 +23,9 @@ pub(super) async fn run(
     patience: Duration,
 ) -> Result<Found, StoreError> {
     let until = Instant::now() + patience;
-    let Some(sources) = source::all_of(search, reading).await? else { return Ok(Found::default()) };
+    let Some(sources) = source::all_of(search, reading, after).await? else {
+        return Ok(Found::default());
+    };
     let limit = usize::try_from(limit).unwrap_or(usize::MAX);
     let indexed = match reading.engine {
         EngineName::Sqlite => super::index::indexed_up_to(reading).await?,
