@@ -5,9 +5,8 @@ use super::super::TABLE;
 use super::source::{Candidate, Exact};
 use super::sqlite_text::is_steady;
 use super::{Reading, Search};
-use crate::certificate::text_filter::{Fragment, Needs};
+use crate::certificate::text_filter::{Fragment, Needs, TextFilter};
 use crate::store::StoreError;
-use crate::store::engine::EngineName;
 
 macro_rules! list_of {
     ($column:literal, $is_like:literal) => {
@@ -41,31 +40,53 @@ pub(super) struct Texts {
     pattern: String,
 }
 
-/// The question for a search, if there is one.
-#[derive(Debug)]
-pub(super) struct Listing;
-
-impl Listing {
-    pub(super) fn of(search: &Search, engine: EngineName) -> Option<Texts> {
-        if engine != EngineName::Postgres {
-            return None;
-        }
-        let filters = [
-            (LIKE_SUBJECT, EITHER_SUBJECT, &search.subject_dn),
-            (LIKE_SUBJECT, EITHER_SUBJECT, &search.common_name),
-            (LIKE_NAMES, EITHER_NAMES, &search.subject_alt_names),
-            (LIKE_DETAILS, EITHER_DETAILS, &search.extra_details),
-        ];
-        let questions = filters.into_iter().filter_map(|(like, either, filter)| {
-            let needs = filter.as_ref()?.needs();
-            match needs.alternatives() {
-                [fragments] => Some(Texts { sql: like, pattern: like_pattern(fragments)? }),
-                _ => Some(Texts { sql: either, pattern: expression(needs)? }),
+/// The best question for a search, if there is one, where its first rows look like these.
+pub(super) fn question(search: &Search, rows: &[Candidate]) -> Option<Texts> {
+    let filters: [(_, _, _, Column); 4] = [
+        (LIKE_SUBJECT, EITHER_SUBJECT, &search.subject_dn, |row| Some(&row.subject_dn)),
+        (LIKE_SUBJECT, EITHER_SUBJECT, &search.common_name, |row| Some(&row.subject_dn)),
+        (LIKE_NAMES, EITHER_NAMES, &search.subject_alt_names, |row| Some(&row.subject_alt_names)),
+        (LIKE_DETAILS, EITHER_DETAILS, &search.extra_details, |row| row.extra_details.as_ref()),
+    ];
+    let (mut whole, mut rare): (Option<Texts>, Option<Texts>) = (None, None);
+    for (like, either, filter, column) in filters {
+        let Some(needs) = filter.as_ref().map(TextFilter::needs) else { continue };
+        let question = match needs.alternatives() {
+            [fragments] => {
+                if let Some(word) = rare_word(fragments, rows, column) {
+                    keep_longer(&mut rare, Texts { sql: like, pattern: format!("%{word}%") });
+                }
+                like_pattern(fragments).map(|pattern| Texts { sql: like, pattern })
             }
-        });
-        // The longest one says the most.
-        questions.max_by_key(|question| question.pattern.len())
+            _ => expression(needs).map(|pattern| Texts { sql: either, pattern }),
+        };
+        if let Some(question) = question {
+            keep_longer(&mut whole, question);
+        }
     }
+    rare.or(whole)
+}
+
+/// A text of a row.
+type Column = fn(&Candidate) -> Option<&String>;
+
+fn keep_longer(kept: &mut Option<Texts>, other: Texts) {
+    if kept.as_ref().is_none_or(|kept| kept.pattern.len() < other.pattern.len()) {
+        *kept = Some(other);
+    }
+}
+
+/// The longest word that none of the rows has: it alone leaves few, and each further word would be
+/// some more lists of the index to read through.
+fn rare_word(fragments: &[Fragment], rows: &[Candidate], column: Column) -> Option<String> {
+    let texts: Vec<_> =
+        rows.iter().filter_map(column).map(|text| text.to_ascii_lowercase()).collect();
+    let words = fragments.iter().flat_map(|fragment| {
+        fragment.text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| word.len() >= 3)
+    });
+    let rare = words.filter(|word| !texts.iter().any(|text| text.contains(word)));
+    let longest = rare.max_by_key(|word| word.len())?;
+    Some(longest.chars().take(LONG_ENOUGH).collect())
 }
 
 /// Records by number.
@@ -153,6 +174,8 @@ fn has_trigram(fragment: &Fragment) -> bool {
         || words.any(|word| !word.is_empty())
 }
 
+/// More of a rare word says no more.
+const LONG_ENOUGH: usize = 8;
 const MOST_LISTED: i64 = 5000;
 /// So many of the listed rows are read at once.
 pub(super) const AT_ONCE: usize = 256;

@@ -39,10 +39,11 @@ pub(super) async fn run(
         newest: scalar(reading, NEWEST).await?,
         at: after,
         numbers: Vec::new(),
+        seen: Vec::new(),
         wanted: limit.saturating_add(1),
     };
     let mut batch = walk.first_batch();
-    let mut listing = postgres_text::Listing::of(search, reading.engine);
+    let mut may_list = reading.engine == EngineName::Postgres && search.has_text();
     loop {
         let before = walk.numbers.len();
         if !walk.step(reading, batch).await? || walk.numbers.len() >= walk.wanted {
@@ -53,9 +54,12 @@ pub(super) async fn run(
         }
         let gained = walk.numbers.len() - before;
         let is_slow = gained.saturating_mul(FEW_BATCHES) < walk.wanted - walk.numbers.len();
-        if let (true, Some(texts)) = (is_slow, listing.take()) {
+        if is_slow && may_list {
+            may_list = false;
             let missing = walk.wanted - walk.numbers.len();
-            if walk.step_by_list(reading, &texts, missing).await? {
+            if let Some(texts) = postgres_text::question(search, &walk.seen)
+                && walk.step_by_list(reading, &texts, missing).await?
+            {
                 break;
             }
         }
@@ -79,6 +83,8 @@ struct Walk<'a> {
     /// All up to here is looked at.
     at: i64,
     numbers: Vec<i64>,
+    /// The first rows, as examples.
+    seen: Vec<Candidate>,
     /// One more than the page has, which tells whether there is another page.
     wanted: usize,
 }
@@ -147,8 +153,12 @@ impl Walk<'_> {
     }
 
     fn keep(&mut self, rows: Vec<Candidate>) {
-        let wanted = rows.into_iter().filter(|row| self.search.matches(row));
+        let wanted = rows.iter().filter(|row| self.search.matches(row));
         self.numbers.extend(wanted.map(|row| row.record_no));
+        if self.seen.is_empty() {
+            self.seen = rows;
+            self.seen.truncate(EXAMPLES);
+        }
     }
 
     /// More would be read in vain where every row counts.
@@ -201,6 +211,7 @@ impl Search {
 
 /// Where a page would take more batches than this, PostgreSQL's index of texts is asked.
 const FEW_BATCHES: usize = 8;
+const EXAMPLES: usize = 256;
 /// Candidates in one batch, at most.
 const MOST_ROWS: i64 = 8192;
 const MOST_TEXTS: i64 = 2048;
