@@ -40,21 +40,19 @@ pub(super) async fn run(
         at: after,
         numbers: Vec::new(),
         seen: Vec::new(),
+        read: 0,
         wanted: limit.saturating_add(1),
     };
     let mut batch = walk.first_batch();
     let mut may_list = reading.engine == EngineName::Postgres && search.has_text();
     loop {
-        let before = walk.numbers.len();
         if !walk.step(reading, batch).await? || walk.numbers.len() >= walk.wanted {
             break;
         }
         if Instant::now() >= until {
             return walk.page(reading, limit, true).await;
         }
-        let gained = walk.numbers.len() - before;
-        let is_slow = gained.saturating_mul(FEW_BATCHES) < walk.wanted - walk.numbers.len();
-        if is_slow && may_list {
+        if may_list && walk.finds_little() {
             may_list = false;
             let missing = walk.wanted - walk.numbers.len();
             if let Some(texts) = postgres_text::question(search, &walk.seen)
@@ -85,6 +83,8 @@ struct Walk<'a> {
     numbers: Vec<i64>,
     /// The first rows, as examples.
     seen: Vec<Candidate>,
+    /// So many rows passed the exact filters.
+    read: usize,
     /// One more than the page has, which tells whether there is another page.
     wanted: usize,
 }
@@ -155,10 +155,17 @@ impl Walk<'_> {
     fn keep(&mut self, rows: Vec<Candidate>) {
         let wanted = rows.iter().filter(|row| self.search.matches(row));
         self.numbers.extend(wanted.map(|row| row.record_no));
-        if self.seen.is_empty() {
-            self.seen = rows;
+        self.read += rows.len();
+        if self.seen.len() < EXAMPLES {
+            self.seen.extend(rows);
             self.seen.truncate(EXAMPLES);
         }
+    }
+
+    /// Whether so many rows more would have to be read that an index is better asked, which has all
+    /// to tell or nothing.
+    fn finds_little(&self) -> bool {
+        self.seen.len() >= EXAMPLES && self.numbers.len().saturating_mul(RARE) < self.read
     }
 
     /// More would be read in vain where every row counts.
@@ -209,9 +216,10 @@ impl Search {
     }
 }
 
-/// Where a page would take more batches than this, PostgreSQL's index of texts is asked.
-const FEW_BATCHES: usize = 8;
-const EXAMPLES: usize = 256;
+/// Where fewer than one in so many rows match, PostgreSQL's index of texts is asked.
+const RARE: usize = 64;
+/// So many rows say what most are like.
+const EXAMPLES: usize = 128;
 /// Candidates in one batch, at most.
 const MOST_ROWS: i64 = 8192;
 const MOST_TEXTS: i64 = 2048;
