@@ -124,7 +124,9 @@ CREATE TABLE csr (
 -- What stands in the certificate itself is read from `der`; columns repeat it only where a query
 -- needs them.
 CREATE TABLE certificate (
-    certificate_id TEXT PRIMARY KEY,
+    -- Counts records in the order of recording; lists and searches go by it.
+    record_no INTEGER PRIMARY KEY,
+    certificate_id TEXT NOT NULL UNIQUE,
     -- SHA-256 over the issuer's Name (DER) and the authority key identifier, hexadecimal.
     issuer_key TEXT NOT NULL,
     -- Hexadecimal, an even number of digits, no sign octet.
@@ -135,6 +137,8 @@ CREATE TABLE certificate (
     common_name TEXT NOT NULL,
     subject_dn TEXT NOT NULL,
     issuer_dn TEXT NOT NULL,
+    -- `TYPE:value`, one a line.
+    subject_alt_names TEXT NOT NULL,
     not_before BIGINT NOT NULL,
     not_after BIGINT NOT NULL,
     is_ca SMALLINT NOT NULL,
@@ -163,9 +167,22 @@ CREATE TABLE certificate (
     journal_hash TEXT,
     created_at BIGINT NOT NULL
 );
-CREATE UNIQUE INDEX certificate_issuer_serial ON certificate (issuer_key, serial_number);
+-- The number first: a search has it alone.
+CREATE UNIQUE INDEX certificate_serial_issuer ON certificate (serial_number, issuer_key);
 CREATE INDEX certificate_thumbprint ON certificate (thumbprint);
 CREATE INDEX certificate_journal ON certificate (signer_id, journal_seq);
+-- What a search goes by. Each has its records in the order of recording, so that a page ends where
+-- it is full.
+CREATE INDEX certificate_by_team ON certificate (team_id, record_no);
+CREATE INDEX certificate_by_owner ON certificate (owner_user_id, record_no);
+CREATE INDEX certificate_by_cert_issuer ON certificate (cert_issuer_id, record_no);
+CREATE INDEX certificate_by_issuer ON certificate (issuer_key, record_no);
+-- Moments in shelves of 30 days: within each shelf, too, the order is that of recording. Beside the
+-- end of a life its shelf says whether it is revoked or renewed.
+CREATE INDEX certificate_by_end ON certificate
+    ((not_after / 2592000000 * 4 + revoked * 2 + renewed), record_no, not_after);
+CREATE INDEX certificate_by_begin ON certificate
+    ((not_before / 2592000000), record_no, not_before);
 
 -- Certificates whose record an administrator deleted: reconciliation leaves them deleted.
 CREATE TABLE certificate_tombstone (

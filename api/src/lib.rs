@@ -36,4 +36,5 @@ pub mod store;
 pub mod team;
 #[cfg(test)]
 pub(crate) mod testing;
+pub mod text_index;
 pub mod timestamp;

@@ -27,6 +27,7 @@ use crate::reconcile::{self, Reconciler};
 use crate::server_certificate::Renewal;
 use crate::signer_client::{self, SignerClient};
 use crate::store::{Store, StoreError};
+use crate::text_index::TextIndexer;
 
 /// A running service.
 pub struct Service {
@@ -43,6 +44,7 @@ struct Jobs {
     renewal: Renewal,
     resumer: Resumer,
     reconciler: Reconciler,
+    text_indexer: TextIndexer,
 }
 
 impl Jobs {
@@ -51,7 +53,9 @@ impl Jobs {
         let ready = first_start.done();
         let renewal = Renewal::start(state.clone(), identity.clone(), ready);
         let resumer = Resumer::start(state.clone());
-        Self { first_start, renewal, resumer, reconciler: reconcile::start(state.clone()) }
+        let reconciler = reconcile::start(state.clone());
+        let text_indexer = TextIndexer::start(state.store.clone());
+        Self { first_start, renewal, resumer, reconciler, text_indexer }
     }
 
     async fn stop(self) {
@@ -60,6 +64,7 @@ impl Jobs {
             self.renewal.stop(),
             self.resumer.stop(),
             self.reconciler.stop(),
+            self.text_indexer.stop(),
         );
     }
 }

@@ -1,9 +1,9 @@
 //! Moments as text, in the forms that clients of this service parse.
 
-use time::OffsetDateTime;
 use time::format_description::BorrowedFormatItem;
 use time::format_description::well_known::Rfc3339;
 use time::macros::format_description;
+use time::{Date, OffsetDateTime};
 
 /// `2026-11-27T22:37:28.000+00:00`: always milliseconds and offset, always UTC.
 pub fn with_offset(moment: OffsetDateTime) -> String {
@@ -60,6 +60,34 @@ pub fn from_millis(millis: i64) -> OffsetDateTime {
     )
 }
 
+/// The first and the last millisecond of what a client calls a moment: `2026-11-27T22:37:28.000+00:00`
+/// or less of it, UTC where it does not say. A date alone is its whole day.
+pub fn span(text: &str) -> Option<(i64, i64)> {
+    let text = text.trim();
+    if let Ok(date) = Date::parse(text, DATE) {
+        let begin = to_millis(date.midnight().assume_utc());
+        return Some((begin, begin + 86_400_000 - 1));
+    }
+    let (date, time) = text.split_once(['T', 't', ' '])?;
+    let (time, offset) = match time.find(['Z', 'z', '+', '-', ' ']) {
+        // A `+` that was not written as %2B comes as a blank.
+        Some(at) => time.split_at_checked(at).map(|(t, o)| (t, o.replacen(' ', "+", 1)))?,
+        None => (time, "Z".to_owned()),
+    };
+    let has_seconds = time.matches(':').count() == 2;
+    let seconds = if has_seconds { "" } else { ":00" };
+    let offset = if offset.len() == 5 {
+        format!("{}:{}", offset.get(..3)?, offset.get(3..)?)
+    } else {
+        offset
+    };
+    let moment =
+        OffsetDateTime::parse(&format!("{date}T{time}{seconds}{offset}"), &Rfc3339).ok()?;
+    // What lies between two milliseconds is after the first and before the second.
+    let (last, rest) = (to_millis(moment), moment.nanosecond() % 1_000_000);
+    Some((last + i64::from(rest != 0), last))
+}
+
 fn text(moment: OffsetDateTime, format: &[BorrowedFormatItem<'_>]) -> String {
     // Every component stands in every moment, so formatting can't fail.
     moment.to_offset(time::UtcOffset::UTC).format(format).unwrap_or_default()
@@ -68,6 +96,7 @@ fn text(moment: OffsetDateTime, format: &[BorrowedFormatItem<'_>]) -> String {
 const WITH_OFFSET: &[BorrowedFormatItem<'_>] = format_description!(
     "[year]-[month]-[day]T[hour]:[minute]:[second].[subsecond digits:3][offset_hour sign:mandatory]:[offset_minute]"
 );
+const DATE: &[BorrowedFormatItem<'_>] = format_description!("[year]-[month]-[day]");
 const PLAIN: &[BorrowedFormatItem<'_>] =
     format_description!("[year]-[month]-[day] [hour]:[minute]:[second]");
 const PLAIN_WITH_MILLISECONDS: &[BorrowedFormatItem<'_>] =
@@ -105,6 +134,28 @@ mod tests {
             ["", "2026-11-27", "2026-13-27T22:37:28Z", "1795820248", "27.11.2026 22:37:28", "ä"]
         {
             assert_eq!(read(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_moment_of_a_client_may_leave_out_what_is_usual() {
+        let moment = 1_795_819_048_000;
+        for text in [
+            "2026-11-27T22:37:28.000+00:00",
+            "2026-11-27T22:37:28.000 00:00",
+            "2026-11-27T22:37:28Z",
+            "2026-11-27 22:37:28",
+            "2026-11-28T00:37:28+0200",
+            "2026-11-27T22:37:28.000000000",
+        ] {
+            assert_eq!(span(text), Some((moment, moment)), "{text}");
+        }
+        assert_eq!(span("2026-11-27T22:37:28.0000001"), Some((moment + 1, moment)));
+        assert_eq!(span("2026-11-27T22:37"), Some((moment - 28_000, moment - 28_000)));
+        assert_eq!(span("2026-11-27").map(|(from, to)| to - from), Some(86_399_999));
+        for text in ["", "now", "2026-13-01", "2026-11-27T25:00", "1795819048", "2026-11-27T1:2:3é"]
+        {
+            assert_eq!(span(text), None, "{text}");
         }
     }
 

@@ -129,6 +129,38 @@ impl Target {
         Ok(Arrival { first: first.context("an empty answer")?, all: began.elapsed(), bytes })
     }
 
+    /// Posts the same JSON so many times, one after the other: how long each answer took, in
+    /// ascending order, and the last one.
+    ///
+    /// # Errors
+    ///
+    /// The service refuses it, or breaks it off.
+    pub async fn post(
+        &self,
+        path: &str,
+        body: &str,
+        times: usize,
+    ) -> anyhow::Result<(Vec<Duration>, Bytes)> {
+        let mut sender = self.connect().await?;
+        let (mut took, mut last) = (Vec::with_capacity(times), Bytes::new());
+        for _ in 0..times {
+            let request = Request::post(path)
+                .header(HOST, "localhost")
+                .header(AUTHORIZATION, &self.authorization)
+                .header(CONTENT_TYPE, "application/json")
+                .body(Full::new(Bytes::from(body.to_owned())))?;
+            sender.ready().await?;
+            let began = Instant::now();
+            let answer = sender.send_request(request).await?;
+            let status = answer.status();
+            last = answer.into_body().collect().await?.to_bytes();
+            took.push(began.elapsed());
+            anyhow::ensure!(status == StatusCode::OK, "{status}: {last:?}");
+        }
+        took.sort_unstable();
+        Ok((took, last))
+    }
+
     /// One client, until the end. What began or ended outside the time does not count.
     async fn client(self, first: usize, from: Instant, until: Instant) -> anyhow::Result<Seen> {
         let mut seen = Seen::default();
@@ -207,7 +239,13 @@ impl Seen {
     /// The time within which this share of the certificates came, in milliseconds.
     #[must_use]
     pub fn percentile(&self, per_cent: usize) -> f64 {
-        let at = (self.took.len().saturating_sub(1) * per_cent).div_ceil(100);
-        self.took.get(at).map_or(f64::NAN, |took| took.as_secs_f64() * 1e3)
+        percentile(&self.took, per_cent).as_secs_f64() * 1e3
     }
+}
+
+/// The time within which this share of what is told in ascending order was done.
+#[must_use]
+pub fn percentile(took: &[Duration], per_cent: usize) -> Duration {
+    let at = (took.len().saturating_sub(1) * per_cent).div_ceil(100);
+    took.get(at).copied().unwrap_or_default()
 }

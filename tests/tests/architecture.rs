@@ -62,6 +62,7 @@ fn only_what_is_no_part_of_the_inventory_is_committed_beside_it() {
         "api/src/records/import/mod.rs",
         "api/src/records/removal.rs",
         "api/src/routes/login.rs",
+        "api/src/store/certificate/search/index.rs",
         "api/src/store/certificate/whole.rs",
         "api/src/store/certificate/writer.rs",
         "api/src/store/engine.rs",

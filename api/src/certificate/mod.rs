@@ -10,6 +10,7 @@ pub mod key_usage;
 mod moment;
 mod pointers;
 pub mod revocation_reason;
+pub mod text_filter;
 
 pub use certificate_policy::CertificatePolicy;
 pub use extended_key_usage::ExtendedKeyUsage;

@@ -161,6 +161,7 @@ impl ApiError {
             Self::Store(
                 StoreError::Open(_)
                 | StoreError::Migrate(_)
+                | StoreError::NoTrigrams(_)
                 | StoreError::Statement { .. }
                 | StoreError::Unreadable { .. },
             )

@@ -110,6 +110,7 @@ pub(super) fn row(
         common_name: facts.common_name,
         subject_dn: facts.subject_dn,
         issuer_dn: facts.issuer_dn,
+        subject_alt_names: facts.subject_alt_names,
         not_before: facts.not_before,
         not_after: facts.not_after,
         is_ca: facts.is_ca,

@@ -12,6 +12,7 @@ const TABLE: &str = "cert_issuer";
 statements! {
     LIVE = select!(cert_issuer "WHERE deleted_at IS NULL ORDER BY name, cert_issuer_id");
     BY_ID = select!(cert_issuer "WHERE cert_issuer_id = $1");
+    IDS_BY_NAME = "SELECT cert_issuer_id FROM cert_issuer WHERE name = $1";
     LIVE_BY_NAME = select!(cert_issuer "WHERE name = $1 AND deleted_at IS NULL");
     INSERT = "
         INSERT INTO cert_issuer (cert_issuer_id, name, local_ca_id, profile_id, allow_dn_requests,
@@ -110,6 +111,20 @@ impl Store {
         name: &str,
     ) -> Result<Option<CertIssuer>, StoreError> {
         self.one_cert_issuer(LIVE_BY_NAME, name).await
+    }
+
+    /// The ids of all Certificate Issuers that are or were called so.
+    ///
+    /// # Errors
+    ///
+    /// Only if the database fails.
+    pub async fn cert_issuers_named(&self, name: &str) -> Result<Vec<CertIssuerId>, StoreError> {
+        let ids: Vec<String> = sqlx::query_scalar(IDS_BY_NAME)
+            .bind(name)
+            .fetch_all(self.pool())
+            .await
+            .map_err(StoreError::of(TABLE))?;
+        ids.iter().map(|id| At { table: TABLE, row: id }.parse("cert_issuer_id", id)).collect()
     }
 
     async fn one_cert_issuer(

@@ -6,13 +6,14 @@ use std::time::Duration;
 
 use sqlx::any::{AnyArguments, AnyConnectOptions, AnyPoolOptions};
 use sqlx::{AnyConnection, AnyPool, Connection as _, Executor as _};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
-use super::StoreError;
 use super::certificate::{Writer, WriterHandle};
 use super::inventory_version::Readings;
 use super::seat::Seat;
 use super::write::{Lent, Write};
+use super::{StoreError, schema};
 
 /// A handle to the database; clones share one pool.
 #[derive(Clone, Debug)]
@@ -22,6 +23,7 @@ pub struct Store {
     writer: Writer,
     health: Arc<Health>,
     readings: Arc<Readings>,
+    searches: Arc<Semaphore>,
 }
 
 /// Which of the two, for the few statements that differ.
@@ -84,18 +86,20 @@ impl Store {
             .await
             .map_err(StoreError::Open)?;
         let connection = pool.acquire().await.map_err(StoreError::Open)?;
-        let engine = match EngineName::of(&connection) {
+        let name = EngineName::of(&connection);
+        drop(connection);
+        schema::migrate(&pool, name).await?;
+        let engine = match name {
             EngineName::Sqlite => Engine::Sqlite { seat: Seat::default() },
             EngineName::Postgres => Engine::Postgres,
         };
-        drop(connection);
-        sqlx::migrate!("../migrations").run(&pool).await.map_err(StoreError::Migrate)?;
         Ok(Self {
             pool,
             engine,
             writer: Writer::default(),
             health: Arc::default(),
             readings: Arc::default(),
+            searches: Arc::new(Semaphore::new(MAX_SEARCHES)),
         })
     }
 
@@ -127,6 +131,14 @@ impl Store {
         }
         self.readings.leave().await;
         self.pool.close().await;
+    }
+
+    /// Which engine it is.
+    pub(super) fn name(&self) -> EngineName {
+        match &self.engine {
+            Engine::Sqlite { .. } => EngineName::Sqlite,
+            Engine::Postgres => EngineName::Postgres,
+        }
     }
 
     /// Where single statements that only read go.
@@ -193,6 +205,15 @@ impl Store {
         &self.readings
     }
 
+    /// One of few: searches, some of which take their time, leave connections to the others.
+    pub(super) async fn search_place(&self) -> Result<OwnedSemaphorePermit, StoreError> {
+        let place = Arc::clone(&self.searches).acquire_owned();
+        match tokio::time::timeout(ACQUIRE_TIMEOUT, place).await {
+            Ok(place) => place.map_err(|_| StoreError::Closed),
+            Err(_) => Err(StoreError::of("certificate")(sqlx::Error::PoolTimedOut)),
+        }
+    }
+
     /// The task that records certificates.
     pub(super) fn writer(&self) -> WriterHandle<'_> {
         WriterHandle { writer: &self.writer, store: self }
@@ -249,4 +270,5 @@ const PING: &str = "SELECT name FROM installation WHERE name = ''";
 const PROBE: &str = "probe";
 
 const MAX_CONNECTIONS: u32 = 16;
+const MAX_SEARCHES: usize = 4;
 pub(super) const ACQUIRE_TIMEOUT: Duration = Duration::from_secs(5);

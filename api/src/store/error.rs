@@ -9,6 +9,13 @@ pub enum StoreError {
     /// The schema is not what this build needs; only at start.
     #[error("the database's schema can't be brought up to date")]
     Migrate(#[source] sqlx::migrate::MigrateError),
+    /// PostgreSQL lacks its trigrams, and this role may not add them; only at start.
+    #[error(
+        "PostgreSQL's extension pg_trgm is needed and can't be made: let a superuser say CREATE \
+         EXTENSION pg_trgm in this database once, or give the service's role CREATE on the \
+         database; the extension comes with PostgreSQL's contrib package"
+    )]
+    NoTrigrams(#[source] sqlx::migrate::MigrateError),
     /// The engine is away, busy or full: the same call may pass later.
     #[error("the database is not available (table {table})")]
     Unavailable {

@@ -33,6 +33,7 @@ pub mod local_ca;
 pub mod membership;
 pub mod profile;
 mod row;
+mod schema;
 mod seat;
 pub mod team;
 #[cfg(test)]

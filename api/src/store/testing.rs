@@ -26,6 +26,28 @@ pub(crate) async fn sqlite() -> TestStore {
 }
 
 pub(crate) async fn postgres() -> TestStore {
+    let url = postgres_database().await;
+    TestStore { store: Store::open(&url).await.unwrap(), url, _folder: None }
+}
+
+/// URL of an empty database whose role may make tables in it and nothing else, and the role.
+pub(crate) async fn postgres_without_rights() -> (String, String) {
+    let url = postgres_database().await;
+    let (_, name) = url.rsplit_once('/').unwrap();
+    let role = name.split('?').next().unwrap().to_owned();
+    let (scheme, rest) = url.split_once("://").unwrap();
+    let (_, place) = rest.split_once('@').unwrap_or(("", rest));
+    let mut connection = sqlx::AnyConnection::connect(&url).await.unwrap();
+    for sql in [
+        format!("CREATE ROLE {role} LOGIN PASSWORD 'pw'"),
+        format!("GRANT ALL ON SCHEMA public TO {role}"),
+    ] {
+        connection.execute(sqlx::AssertSqlSafe(sql)).await.unwrap();
+    }
+    (format!("{scheme}://{role}:pw@{place}"), role)
+}
+
+async fn postgres_database() -> String {
     let server = std::env::var("CHANCERY_TEST_POSTGRES").expect(
         "CHANCERY_TEST_POSTGRES must be the URL of a PostgreSQL server where databases may be \
          created, such as postgres://postgres@127.0.0.1:5432/postgres; ./test.sh starts one",
@@ -46,7 +68,7 @@ pub(crate) async fn postgres() -> TestStore {
         .execute(sqlx::AssertSqlSafe(format!("CREATE DATABASE {name}")))
         .await
         .unwrap();
-    TestStore { store: Store::open(&url).await.unwrap(), url, _folder: None }
+    url
 }
 
 impl Store {

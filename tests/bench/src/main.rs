@@ -11,6 +11,7 @@ mod overload;
 mod process;
 mod report;
 mod scene;
+mod search;
 mod seed;
 mod slow_disk;
 mod start;
@@ -35,6 +36,8 @@ enum Command {
     SlowDisk(slow_disk::Options),
     /// Reads the records of a home with a past, all in one answer.
     List(list::Options),
+    /// Searches a home with a past by each filter.
+    Search(search::Options),
     /// Gives a stopped home a past of many certificates.
     Seed(seed::Options),
     /// Measures how long the service takes to become ready on homes with a past.
@@ -53,6 +56,7 @@ fn main() -> anyhow::Result<()> {
         Command::Overload(options) => overload::run(&options),
         Command::SlowDisk(options) => slow_disk::run(&options),
         Command::List(options) => list::run(&options),
+        Command::Search(options) => search::run(&options),
         Command::Seed(options) => seed::run(&options),
         Command::Start(options) => start::run(&options),
         Command::Floor(options) => floor::run_here(&options),

@@ -152,7 +152,7 @@ async fn a_late_request_and_reconciliation_make_one_record_between_them() {
             let created = |entry: &&HistoryEntry| entry.event == HistoryEvent::Created;
             assert_eq!(found.history.iter().filter(created).count(), 1, "{engine}");
         }
-        let all = scene.api.state.store.certificates_after(None, 100).await.unwrap();
+        let all = scene.api.state.store.certificates_after(None, 100).await.unwrap().certificates;
         assert_eq!(all.len(), 20, "{engine}");
     }
 }
@@ -214,7 +214,7 @@ async fn a_certificate_that_no_request_of_ours_asked_for_belongs_to_the_first_ad
 
         assert_eq!(scene.reconcile_later().await.unwrap().recovered, 1, "{engine}");
 
-        let all = scene.api.state.store.certificates_after(None, 10).await.unwrap();
+        let all = scene.api.state.store.certificates_after(None, 10).await.unwrap().certificates;
         let [found] = &all[..] else { panic!("{engine}: one record") };
         assert_eq!(found.certificate.owner_user_id, scene.api.admin_id(), "{engine}");
         assert_eq!(found.certificate.owner_username, "admin", "{engine}");
@@ -241,7 +241,7 @@ async fn ids_that_another_record_has_are_replaced_and_the_certificate_is_recorde
         let report = scene.reconcile_later().await.unwrap();
 
         assert_eq!(report.recovered, 2, "{engine}");
-        let all = scene.api.state.store.certificates_after(None, 10).await.unwrap();
+        let all = scene.api.state.store.certificates_after(None, 10).await.unwrap().certificates;
         assert_eq!(all.len(), 2, "{engine}");
     }
 }

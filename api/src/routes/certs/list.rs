@@ -1,44 +1,31 @@
-//! `GET /certs`: all certificates, streamed, or a page of them.
+//! `GET /certs`: all certificates or those that filters hold for, streamed, or a page of them.
 
 use axum::body::{Body, Bytes};
 use axum::extract::{OriginalUri, State};
-use axum::http::HeaderValue;
-use axum::http::header::{CONTENT_TYPE, LINK};
+use axum::http::Uri;
+use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse as _, Response};
-use chancery_shared::id::CertificateId;
 use futures::stream::{self, StreamExt as _};
-use serde::Deserialize;
 use time::OffsetDateTime;
 
 use super::super::json::certificate::CertificateRecord;
+use super::super::json::certificate_search::CertificateSearch;
+use super::filters::{self, Checked};
+use super::search::{self, Page};
 use crate::app::AppState;
 use crate::auth::Actor;
 use crate::certificate::fields::NotACertificate;
 use crate::error::{ApiError, JsonError};
-use crate::json::{Json, empty_is_absent};
 use crate::request::Query;
 use crate::store::StoreError;
 use crate::store::certificate::StoredCertificate;
+use crate::store::certificate::search::{RecordNo, Search};
 
-/// The parameters of the list.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub(super) struct Parameters {
-    #[serde(deserialize_with = "empty_is_absent")]
-    limit: Option<String>,
-    #[serde(deserialize_with = "empty_is_absent")]
-    after: Option<String>,
-}
-
-/// All certificates, in the order of their ids, which is that of asking. Without `limit`
-/// all of them come in one answer. With it, a `Link` header with `rel="next"` says where the next
-/// page is, while there is one.
+/// All certificates, or those that every given filter holds for, in the order of recording. Without
+/// `limit` or `certsPerPage` all of them come in one answer. With it, a `Link` header with
+/// `rel="next"` says where the next page is, while there is one.
 #[utoipa::path(
-    get, path = "/certs", tag = "Certificates",
-    params(
-        ("limit" = Option<u32>, Query, description = "1 to 1000"),
-        ("after" = Option<String>, Query, description = "the id of the last one that is known"),
-    ),
+    get, path = "/certs", tag = "Certificates", params(CertificateSearch),
     responses(
         (status = 200, body = Vec<CertificateRecord>), (status = "default", body = JsonError),
     ),
@@ -47,45 +34,36 @@ pub(super) async fn list(
     State(state): State<AppState>,
     _actor: Actor,
     OriginalUri(uri): OriginalUri,
-    Query(parameters): Query<Parameters>,
+    Query(asked): Query<CertificateSearch>,
 ) -> Result<Response, ApiError> {
-    let after = parameters.after.as_deref().map(str::parse).transpose();
-    let after = after.map_err(|_| ApiError::invalid_field("after", "must be the id of one"))?;
-    let Some(limit) = parameters.limit else { return all(&state, after).await };
-    let limit = limit.parse().ok().filter(|limit| (1..=MAX_LIMIT).contains(limit));
-    let limit = limit.ok_or_else(|| {
-        ApiError::invalid_field("limit", format!("must be a number from 1 to {MAX_LIMIT}"))
-    })?;
-    page(&state, after, limit, uri.path()).await
+    let Checked { search, after, limit } = filters::check(&state, &asked).await?;
+    match (search, limit) {
+        (None, _) => Ok(Page::default().answer("")),
+        (Some(search), Some(limit)) => {
+            let page = search::page(&state, &search, after, limit).await?;
+            Ok(page.answer(&without_after(&uri)))
+        }
+        (Some(search), None) => all(&state, search, after).await,
+    }
 }
 
-async fn page(
-    state: &AppState,
-    after: Option<CertificateId>,
-    limit: u32,
-    path: &str,
-) -> Result<Response, ApiError> {
-    let now = state.clock.now();
-    // One more tells whether there is a next page.
-    let mut found = state.store.certificates_after(after, limit.saturating_add(1)).await?;
-    let has_more = found.len() > limit as usize;
-    found.truncate(limit as usize);
-    let records = found.iter().map(|stored| CertificateRecord::new(stored, now));
-    let records = records.collect::<Result<Vec<_>, _>>().map_err(ApiError::internal)?;
-    let mut response = Json(records).into_response();
-    if let (true, Some(last)) = (has_more, found.last()) {
-        let id = last.certificate.id;
-        let link = format!("<{path}?limit={limit}&after={id}>; rel=\"next\"");
-        let link = HeaderValue::from_str(&link).map_err(ApiError::internal)?;
-        response.headers_mut().insert(LINK, link);
-    }
-    Ok(response)
+/// The same address, for the next `after` to be put behind it.
+fn without_after(uri: &Uri) -> String {
+    let kept = uri.query().unwrap_or_default().split('&');
+    let kept = kept.filter(|pair| !pair.is_empty() && pair.split('=').next() != Some("after"));
+    // The brackets around the address can't stand in it.
+    let kept = kept.map(|pair| pair.replace('<', "%3C").replace('>', "%3E"));
+    format!("{}?{}&", uri.path(), kept.collect::<Vec<_>>().join("&"))
 }
 
 /// Takes the same memory for any number: what the client has not read is not in it.
-async fn all(state: &AppState, after: Option<CertificateId>) -> Result<Response, ApiError> {
+async fn all(
+    state: &AppState,
+    search: Search,
+    after: Option<RecordNo>,
+) -> Result<Response, ApiError> {
     let now = state.clock.now();
-    let mut rows = state.store.certificates(after).fuse();
+    let mut rows = state.store.certificates(search, after).fuse();
     // Read before the status goes out, so that a database that is away is told as such.
     let first = rows.next().await.transpose()?;
     let rows = stream::iter(first.map(Ok)).chain(rows);
@@ -122,6 +100,3 @@ fn item(
     serde_json::to_writer(&mut text, &record)?;
     Ok(text.into())
 }
-
-/// So many make a page at most.
-const MAX_LIMIT: u32 = 1000;

@@ -3,9 +3,11 @@
 mod change;
 mod delete;
 mod download;
+mod filters;
 mod import;
 mod list;
 mod request_csr;
+mod search;
 
 use axum::extract::State;
 use chancery_shared::id::kind;
@@ -31,6 +33,7 @@ pub fn routes() -> OpenApiRouter<AppState> {
         .routes(routes!(download::chain))
         .routes(routes!(download::p7b))
         .routes(routes!(download::csr))
+        .routes(routes!(search::search))
 }
 
 /// One certificate.

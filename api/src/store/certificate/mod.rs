@@ -8,6 +8,7 @@ mod page;
 mod read;
 mod remove;
 mod rows;
+pub mod search;
 mod tombstone;
 mod whole;
 mod writer;
@@ -54,6 +55,8 @@ pub struct Certificate {
     pub subject_dn: String,
     /// Issuer as text.
     pub issuer_dn: String,
+    /// `TYPE:value`, as the record shows them.
+    pub subject_alt_names: Vec<String>,
     /// Valid from this moment.
     pub not_before: OffsetDateTime,
     /// Valid to this moment.

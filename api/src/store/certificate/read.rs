@@ -109,6 +109,7 @@ pub(super) struct Row {
     common_name: String,
     subject_dn: String,
     issuer_dn: String,
+    subject_alt_names: String,
     not_before: i64,
     not_after: i64,
     is_ca: i16,
@@ -137,6 +138,12 @@ pub(super) struct Row {
     created_at: i64,
     team_name: Option<String>,
     cert_issuer_name: Option<String>,
+}
+
+impl Row {
+    pub(super) fn id(&self) -> &str {
+        &self.certificate_id
+    }
 }
 
 impl TryFrom<Row> for StoredCertificate {
@@ -169,6 +176,7 @@ impl TryFrom<Row> for StoredCertificate {
             common_name: row.common_name,
             subject_dn: row.subject_dn,
             issuer_dn: row.issuer_dn,
+            subject_alt_names: row.subject_alt_names.lines().map(str::to_owned).collect(),
             not_before: from_millis(row.not_before),
             not_after: from_millis(row.not_after),
             is_ca: row.is_ca != 0,

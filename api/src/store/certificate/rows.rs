@@ -83,7 +83,7 @@ impl Row for &Certificate {
     fn inserts() -> &'static Inserts {
         const COLUMNS: &str = "
             certificate_id, issuer_key, serial_number, der, thumbprint, common_name, subject_dn,
-            issuer_dn, not_before, not_after, is_ca, cert_issuer_id, local_ca_id,
+            issuer_dn, subject_alt_names, not_before, not_after, is_ca, cert_issuer_id, local_ca_id,
             issuer_certificate_id, csr_id, owner_user_id, owner_username, team_id, extra_details,
             extra_emails, track_expiry, renewed, renewed_by_certificate_id, renews_certificate_id,
             revoked, revoked_at, revocation_reason, has_key_data, imported_at, ms_template_name,
@@ -105,6 +105,7 @@ impl Row for &Certificate {
             .bind(&self.common_name)
             .bind(&self.subject_dn)
             .bind(&self.issuer_dn)
+            .bind(self.subject_alt_names.join("\n"))
             .bind(to_millis(self.not_before))
             .bind(to_millis(self.not_after))
             .bind(i16::from(self.is_ca))

@@ -6,6 +6,7 @@ use futures::stream::TryStreamExt as _;
 
 use super::fixtures::{NOW, account, certificate, head, insert, team};
 use crate::store::account::Group;
+use crate::store::certificate::search::Search;
 use crate::store::certificate::{Inserted, StoredCertificate, Tombstone};
 use crate::store::testing::both;
 
@@ -111,9 +112,11 @@ async fn all_certificates_stream_by_id_with_their_histories() {
         }
         write.commit().await.unwrap();
 
-        let all: Vec<_> = test.store.certificates(None).try_collect().await.unwrap();
-        let after = Some(certificate(598).certificate.id);
-        let rest: Vec<_> = test.store.certificates(after).try_collect().await.unwrap();
+        let all: Vec<_> =
+            test.store.certificates(Search::default(), None).try_collect().await.unwrap();
+        let after = test.store.record_no(certificate(598).certificate.id).await.unwrap();
+        let rest = test.store.certificates(Search::default(), after);
+        let rest: Vec<_> = rest.try_collect().await.unwrap();
 
         assert_eq!(all.len(), 600, "{engine}");
         for (number, found) in (1..).zip(&all) {

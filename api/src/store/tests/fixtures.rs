@@ -80,6 +80,7 @@ pub(super) fn certificate(number: u64) -> NewCertificate {
             common_name: "www.example.test".to_owned(),
             subject_dn: "CN=www.example.test".to_owned(),
             issuer_dn: "CN=Chancery Issuing CA".to_owned(),
+            subject_alt_names: vec!["DNS:www.example.test".to_owned()],
             not_before: NOW,
             not_after: NOW + time::Duration::days(397),
             is_ca: false,

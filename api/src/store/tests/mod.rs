@@ -6,10 +6,13 @@ mod certificate_change;
 mod fixtures;
 mod inventory;
 mod local_ca;
+mod search;
+mod search_plans;
 mod small;
 
 use sqlx::Executor as _;
 
+use super::engine::EngineName;
 use super::testing::both;
 
 #[tokio::test]
@@ -27,6 +30,10 @@ async fn every_statement_can_be_prepared_on_both_engines() {
         super::certificate::READ_STATEMENTS,
         super::certificate::REMOVE_STATEMENTS,
         super::certificate::TOMBSTONE_STATEMENTS,
+        super::certificate::search::STATEMENTS,
+        super::certificate::search::ISSUER_STATEMENTS,
+        super::certificate::search::SOURCE_STATEMENTS,
+        super::certificate::search::WALK_STATEMENTS,
         super::ended_token::STATEMENTS,
         super::installation::STATEMENTS,
         super::inventory_version::STATEMENTS,
@@ -41,8 +48,17 @@ async fn every_statement_can_be_prepared_on_both_engines() {
         super::team::STATEMENTS,
     ];
     for (engine, test) in both().await {
-        let rows = super::certificate::row_statements(test.store.begin().await.unwrap().engine());
-        for (name, sql) in statements.concat().into_iter().chain(rows) {
+        let name = test.store.begin().await.unwrap().engine();
+        let own = match name {
+            EngineName::Sqlite => [
+                super::certificate::search::INDEX_STATEMENTS,
+                super::certificate::search::SQLITE_TEXT_STATEMENTS,
+            ]
+            .concat(),
+            EngineName::Postgres => super::certificate::search::POSTGRES_STATEMENTS.to_vec(),
+        };
+        let rows = super::certificate::row_statements(name);
+        for (name, sql) in statements.concat().into_iter().chain(rows).chain(own) {
             let mut write = test.store.begin().await.unwrap();
             let prepared = write.connection().prepare(sqlx::SqlStr::from_static(sql)).await;
             assert!(prepared.is_ok(), "{engine}, {name}: {:?}", prepared.err());

@@ -20,6 +20,7 @@ use chancery_api::issuance::new_record::{MadeBy, new_record};
 use chancery_api::issuance::signing::SignedTbs;
 use chancery_api::store::Store;
 use chancery_api::store::certificate::NewCertificate;
+use chancery_api::text_index;
 use chancery_shared::bytes::Bytes;
 use chancery_shared::id::SignerId;
 use chancery_shared::wire::JournalHead;
@@ -106,6 +107,7 @@ async fn seed_with(folder: &Path, url: &str, records: u64) -> anyhow::Result<()>
         }
     }
     drafting.await??;
+    text_index::index_all(&store).await?;
     let head = journaling.await??;
     let mut write = store.begin().await?;
     write.set_reconciled(head.signer_id, head.seq, head.hash).await?;

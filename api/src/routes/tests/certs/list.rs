@@ -117,7 +117,8 @@ async fn a_parameter_that_makes_no_sense_is_named() {
         ("limit=x", "limit"),
         ("limit=1&limit=2", "limit"),
         ("after=x", "after"),
-        ("status=Active", "status"),
+        ("status=Alive", "status"),
+        ("state=Active", "state"),
     ] {
         let answer = api.member().get(&format!("/api/certs?{query}")).await;
         assert_eq!(answer.refusal(), (400, "invalid_request".to_owned()), "{query}");

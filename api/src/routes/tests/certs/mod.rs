@@ -12,6 +12,7 @@ mod list;
 mod preview;
 mod record;
 mod refused;
+mod search;
 
 use std::path::Path;
 

@@ -1,0 +1,101 @@
+//! How the engines find what searches ask for: by an index that bounds the work, never by reading
+//! a whole table.
+
+use sqlx::{AssertSqlSafe, Row as _};
+
+use super::search::insert;
+use crate::store::Store;
+use crate::store::certificate::search::{
+    ISSUER_STATEMENTS, POSTGRES_STATEMENTS, SOURCE_STATEMENTS, SQLITE_TEXT_STATEMENTS,
+};
+use crate::store::testing::{postgres, sqlite};
+
+/// `sql` with these values for its parameters.
+fn filled(sql: &str, values: &[&str]) -> String {
+    // From the last: `$1` begins `$12` too.
+    let numbered = values.iter().enumerate().rev();
+    numbered.fold(sql.to_owned(), |sql, (before, value)| {
+        sql.replace(&format!("${}", before + 1), value)
+    })
+}
+
+fn parameters(name: &str) -> Vec<&'static str> {
+    let exact = ["5", "500", "100", "''", "''", "''", "''", "''", "1", "9", "1", "9", "15"];
+    match name {
+        "OF_ALL" => exact.to_vec(),
+        "OF_END" | "OF_BEGIN" => [&exact[..], &["1", "9000"]].concat(),
+        "REACH_OF_END" => vec!["15", "5", "9", "1", "9000", "1", "9"],
+        "REACH_OF_BEGIN" => vec!["5", "9", "1", "9000", "1", "9"],
+        "ISSUERS" => vec!["100"],
+        _ if name.starts_with("OF_") => [&exact[..], &["'abc'"]].concat(),
+        "ROWS" => [&exact[..], &["'7,8'"]].concat(),
+        _ if name.starts_with("REACH_") => vec!["'abc'", "5", "9"],
+        _ => vec!["'%abc-123%'", "5", "9"],
+    }
+}
+
+/// The index by which a statement reaches its candidates.
+fn index(name: &str) -> &'static str {
+    match name.trim_start_matches("REACH_").trim_start_matches("OF_") {
+        "TEAM" => "certificate_by_team",
+        "OWNER" => "certificate_by_owner",
+        "CERT_ISSUER" => "certificate_by_cert_issuer",
+        "ISSUER" | "ISSUERS" => "certificate_by_issuer",
+        "SERIAL_NUMBER" => "certificate_serial_issuer",
+        "THUMBPRINT" => "certificate_thumbprint",
+        "END" => "certificate_by_end",
+        "BEGIN" => "certificate_by_begin",
+        "SUBJECT" | "NAMES" | "DETAILS" => "VIRTUAL TABLE INDEX",
+        "ALL" | "ROWS" => "",
+        _ => "certificate_text",
+    }
+}
+
+async fn plan(store: &Store, explain: &str, sql: &str, column: &str) -> String {
+    let mut reading = store.begin_reading().await.unwrap();
+    let explained = AssertSqlSafe(format!("{explain} {sql}"));
+    let rows = sqlx::query(explained).fetch_all(&mut *reading.transaction).await.unwrap();
+    let lines = rows.iter().map(|row| row.get::<String, _>(column));
+    lines.collect::<Vec<_>>().join("\n")
+}
+
+#[tokio::test]
+async fn sqlite_goes_by_an_index() {
+    let test = sqlite().await;
+    insert(&test.store, 1..=2000).await;
+    test.store.index_texts(1, 1500).await.unwrap();
+    test.store.execute_for_test("ANALYZE").await;
+
+    for (name, sql) in [ISSUER_STATEMENTS, SOURCE_STATEMENTS, SQLITE_TEXT_STATEMENTS].concat() {
+        let sql = filled(sql, &parameters(name));
+
+        let plan = plan(&test.store, "EXPLAIN QUERY PLAN", &sql, "detail").await;
+
+        assert!(plan.contains(index(name)), "{name}: {plan}");
+        // A scan in the order of an index ends with its first row.
+        let whole = ["SCAN certificate", "SCAN c"];
+        assert!(!plan.lines().any(|line| whole.contains(&line)), "{name}: {plan}");
+        if name.starts_with("OF_") {
+            assert!(plan.contains("SEARCH c USING INTEGER PRIMARY KEY"), "{name}: {plan}");
+        }
+        if ["TEAM", "OWNER", "ISSUER"].iter().any(|of| name.ends_with(of)) {
+            assert!(plan.contains("=? AND record_no>?"), "{name}: {plan}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn postgresql_goes_by_an_index() {
+    let test = postgres().await;
+    insert(&test.store, 1..=2000).await;
+    test.store.execute_for_test("ANALYZE certificate").await;
+
+    for (name, sql) in [ISSUER_STATEMENTS, SOURCE_STATEMENTS, POSTGRES_STATEMENTS].concat() {
+        let sql = filled(sql, &parameters(name));
+
+        let plan = plan(&test.store, "EXPLAIN", &sql, "QUERY PLAN").await;
+
+        assert!(plan.contains(index(name)), "{name}: {plan}");
+        assert!(!plan.contains("Seq Scan on certificate"), "{name}: {plan}");
+    }
+}
