@@ -20,25 +20,24 @@ pub fn plain_with_milliseconds(moment: OffsetDateTime) -> String {
     text(moment, PLAIN_WITH_MILLISECONDS)
 }
 
-/// The moment that a client wrote: ISO 8601 with `T` or a blank between date and time, 0 to 9 digits
-/// of a second, and an offset, without which it is UTC. `None` where it is none.
+/// The moment that a client wrote: ISO 8601 with `T` or a blank between date and time, which may have
+/// no seconds or up to nine digits of one, and an offset, without which it is UTC. `None` where it is
+/// none.
 pub fn read(text: &str) -> Option<OffsetDateTime> {
-    let mut text = text.trim().to_owned();
-    if !text.is_ascii() {
-        return None;
-    }
-    if text.as_bytes().get(10) == Some(&b' ') {
-        text.replace_range(10..11, "T");
-    }
-    let time = text.get(11..)?;
-    match time.rfind(['+', '-']) {
-        // The offset without a colon, as old Java clients write it.
-        Some(sign) if time.len() - sign == 5 => text.insert(text.len() - 2, ':'),
-        Some(_) => {}
-        None if time.ends_with(['Z', 'z']) => {}
-        None => text.push('Z'),
-    }
-    OffsetDateTime::parse(&text, &Rfc3339).ok()
+    let (date, time) = text.trim().split_once(['T', 't', ' '])?;
+    let (time, offset) = match time.find(['Z', 'z', '+', '-', ' ']) {
+        // A `+` that was not written as %2B comes as a blank.
+        Some(at) => time.split_at_checked(at).map(|(t, o)| (t, o.replacen(' ', "+", 1)))?,
+        None => (time, "Z".to_owned()),
+    };
+    let seconds = if time.matches(':').count() == 2 { "" } else { ":00" };
+    // The offset without a colon, as old Java clients write it.
+    let offset = if offset.len() == 5 {
+        format!("{}:{}", offset.get(..3)?, offset.get(3..)?)
+    } else {
+        offset
+    };
+    OffsetDateTime::parse(&format!("{date}T{time}{seconds}{offset}"), &Rfc3339).ok()
 }
 
 /// Unix milliseconds, as the store keeps moments.
@@ -68,21 +67,7 @@ pub fn span(text: &str) -> Option<(i64, i64)> {
         let begin = to_millis(date.midnight().assume_utc());
         return Some((begin, begin + 86_400_000 - 1));
     }
-    let (date, time) = text.split_once(['T', 't', ' '])?;
-    let (time, offset) = match time.find(['Z', 'z', '+', '-', ' ']) {
-        // A `+` that was not written as %2B comes as a blank.
-        Some(at) => time.split_at_checked(at).map(|(t, o)| (t, o.replacen(' ', "+", 1)))?,
-        None => (time, "Z".to_owned()),
-    };
-    let has_seconds = time.matches(':').count() == 2;
-    let seconds = if has_seconds { "" } else { ":00" };
-    let offset = if offset.len() == 5 {
-        format!("{}:{}", offset.get(..3)?, offset.get(3..)?)
-    } else {
-        offset
-    };
-    let moment =
-        OffsetDateTime::parse(&format!("{date}T{time}{seconds}{offset}"), &Rfc3339).ok()?;
+    let moment = read(text)?;
     // What lies between two milliseconds is after the first and before the second.
     let (last, rest) = (to_millis(moment), moment.nanosecond() % 1_000_000);
     Some((last + i64::from(rest != 0), last))

@@ -31,6 +31,7 @@ fn stored(der: Vec<u8>) -> StoredCertificate {
         common_name: String::new(),
         subject_dn: String::new(),
         issuer_dn: String::new(),
+        subject_alt_names: Vec::new(),
         not_before: NOW,
         not_after: NOW,
         is_ca: false,

@@ -37,6 +37,16 @@ const NAMES: [&str; 8] = [
     "UPN:anna@example.test",
 ];
 
+/// Searches as clients and old scripts make them.
+const SEARCHES: [&str; 6] = [
+    r#"{"subjectDn":"(?i)^CN=www.example.test, O=Example$","status":"Active"}"#,
+    r#"{"subjectDn":"^CN=.*(api|db)-\\d+\\.example","issuerDn":"C=CH"}"#,
+    r#"{"subjectDn":"CN=a\\ \\#b","commonName":"www","extraInfo":"rack 12"}"#,
+    r#"{"san":"DNS:*.example.test","validToTo":"2026-11-27T22:37:28.000+00:00"}"#,
+    r#"{"serialNumber":"00:AB","thumbprint":"aa","validFromFrom":"2026-11-27 22:37"}"#,
+    r#"{"expiringInDays":30,"certsPerPage":10,"after":"7","teamName":"Default"}"#,
+];
+
 fuzz_target!(
     init: write().unwrap(),
     |_input: &[u8]| {}
@@ -59,6 +69,9 @@ fn write() -> Result<(), Box<dyn Error>> {
     }
     for (i, text) in NAMES.into_iter().enumerate() {
         seeds.put("subject_alt_names", &format!("typed-{i}"), text.as_bytes())?;
+    }
+    for (i, body) in SEARCHES.into_iter().enumerate() {
+        seeds.put("search", &i.to_string(), body.as_bytes())?;
     }
     for (choice, kind) in (0_u8..).zip(KINDS) {
         for (number, part) in (0_u8..).zip(kind.parts()) {
