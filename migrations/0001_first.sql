@@ -137,6 +137,8 @@ CREATE TABLE certificate (
     common_name TEXT NOT NULL,
     subject_dn TEXT NOT NULL,
     issuer_dn TEXT NOT NULL,
+    -- SHA-256 of that text, hexadecimal: an index takes no text of any length.
+    issuer_dn_key TEXT NOT NULL,
     -- `TYPE:value`, one a line.
     subject_alt_names TEXT NOT NULL,
     not_before BIGINT NOT NULL,
@@ -176,7 +178,7 @@ CREATE INDEX certificate_journal ON certificate (signer_id, journal_seq);
 CREATE INDEX certificate_by_team ON certificate (team_id, record_no);
 CREATE INDEX certificate_by_owner ON certificate (owner_user_id, record_no);
 CREATE INDEX certificate_by_cert_issuer ON certificate (cert_issuer_id, record_no);
-CREATE INDEX certificate_by_issuer ON certificate (issuer_key, record_no);
+CREATE INDEX certificate_by_issuer ON certificate (issuer_dn_key, record_no);
 -- Moments in shelves of 30 days: within each shelf, too, the order is that of recording. Beside the
 -- end of a life its shelf says whether it is revoked or renewed.
 CREATE INDEX certificate_by_end ON certificate

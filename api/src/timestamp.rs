@@ -47,8 +47,8 @@ pub fn to_millis(moment: OffsetDateTime) -> i64 {
     i64::try_from(millis).unwrap_or(i64::MAX)
 }
 
-/// The moment that [`to_millis`] was given, cut to milliseconds; the nearest one that can be
-/// named where a stored number lies outside of the calendar.
+/// The moment that [`to_millis`] was given, cut to milliseconds; 1970 or the end of the calendar where
+/// a stored number lies outside of it.
 pub fn from_millis(millis: i64) -> OffsetDateTime {
     OffsetDateTime::from_unix_timestamp_nanos(i128::from(millis) * 1_000_000).unwrap_or(
         if millis < 0 {

@@ -82,7 +82,8 @@ impl TextFilter {
     /// Whether this distinguished name, in the form of the record, is one that was asked for.
     pub fn matches_dn(&self, dn: &str) -> bool {
         let close = without_blanks(dn);
-        if self.expression.as_ref().is_some_and(|e| e.is_match(dn) || e.is_match(&close)) {
+        let expression = self.expression.as_ref().filter(|_| dn.len() <= MOST_EXPRESSED);
+        if expression.is_some_and(|e| e.is_match(dn) || e.is_match(&close)) {
             return true;
         }
         let Some(literal) = &self.literal else { return false };
@@ -125,7 +126,22 @@ fn fold(text: &str) -> String {
     if text.is_ascii() {
         return text.to_ascii_lowercase();
     }
-    text.chars().flat_map(char::to_lowercase).collect()
+    text.chars().map(fold_character).collect()
+}
+
+/// One character for one (simple case folding): the three forms of a Greek sigma are one letter, as
+/// for an expression. A letter that no ASCII letter is in the eyes of the indexes stays what it is.
+fn fold_character(character: char) -> char {
+    fn only(mut cases: impl Iterator<Item = char>) -> Option<char> {
+        let first = cases.next();
+        first.filter(|_| cases.next().is_none())
+    }
+    if character.is_ascii() {
+        return character.to_ascii_lowercase();
+    }
+    let upper = only(character.to_uppercase()).unwrap_or(character);
+    let lower = only(upper.to_lowercase()).unwrap_or(character);
+    if lower.is_ascii() { character } else { lower }
 }
 
 /// A distinguished name with `,` alone between RDNs. A comma in a value is escaped, its blank stays.
@@ -142,6 +158,9 @@ fn without_blanks(dn: &str) -> String {
     }
     close
 }
+
+/// Names of more bytes no expression is tried on: its time is the product of both lengths.
+const MOST_EXPRESSED: usize = 4096;
 
 #[cfg(test)]
 mod tests;

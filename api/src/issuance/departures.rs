@@ -10,6 +10,9 @@ use crate::name::string_types::Corrected;
 /// profile has one.
 pub(crate) fn departures(outcomes: &[Outcome<'_>]) -> Vec<String> {
     let mut told = of_subject(outcomes);
+    if outcomes.iter().any(|outcome| matches!(outcome, Outcome::Reversed { .. })) {
+        told.push("its subject was turned (reverseCsrDn of the request)".to_owned());
+    }
     told.extend(of_names(outcomes).map(str::to_owned));
     let unmet = |wanted: fn(ExtensionFate) -> bool| {
         let unmet = outcomes.iter().filter_map(move |outcome| match outcome {

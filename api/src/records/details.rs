@@ -77,6 +77,7 @@ fn check(caller: &Caller, certificate: &Certificate, change: &Change) -> Result<
     if let Some(owner) = owner.filter(|owner| owner.user_id() != certificate.owner_user_id) {
         let team = team.map_or(certificate.team_id, |team| team.id);
         caller.check_may_give_to_user(owner, team)?;
+        caller.check_may_give_key_data(certificate)?;
     }
     Ok(())
 }

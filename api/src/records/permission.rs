@@ -67,6 +67,25 @@ impl Caller {
         ))
     }
 
+    /// Whether the certificate's owner may be another: the right to download its private key goes
+    /// with it, so where that is kept only the owner gives it away, or an administrator.
+    ///
+    /// # Errors
+    ///
+    /// [`Code::NotPermitted`].
+    pub fn check_may_give_key_data(&self, certificate: &Certificate) -> Result<(), ApiError> {
+        let is_owner = certificate.owner_user_id == self.actor.user_id();
+        if !certificate.has_key_data || is_owner || self.actor.is_administrator() {
+            return Ok(());
+        }
+        Err(ApiError::refused_field(
+            Code::NotPermitted,
+            "ownerUserId",
+            "the certificate's private key can still be downloaded by its owner; only the owner or \
+             an administrator may give it to someone else",
+        ))
+    }
+
     /// Whether a certificate may be given to `team`: by administrators to any, by others to one of
     /// their own.
     ///

@@ -10,7 +10,7 @@ pub(crate) use body::read_body;
 pub use id::RequestId;
 pub use layer::{Told, surround};
 pub use path_id::PathId;
-pub use query::Query;
+pub use query::{NoParameters, Query};
 
 #[cfg(test)]
 mod tests;

@@ -14,6 +14,7 @@ use super::inventory_version::Readings;
 use super::seat::Seat;
 use super::write::{Lent, Write};
 use super::{StoreError, schema};
+use crate::random::{Random as _, SystemRandom};
 
 /// A handle to the database; clones share one pool.
 #[derive(Clone, Debug)]
@@ -119,26 +120,22 @@ impl Store {
             return Ok(());
         }
         let mut write = self.begin().await?;
-        write.set_fact(PROBE, "").await?;
+        // SQLite writes no page for what stands there already.
+        let mut value = [0; 8];
+        SystemRandom.fill(&mut value);
+        write.set_fact(PROBE, &hex::encode(value)).await?;
         write.commit_beside_inventory().await
     }
 
     /// Ends all connections, after the statements that run.
     pub async fn close(&self) {
-        // The pool waits for every connection that is lent.
+        // From here on the pool lends nothing; it waits for every connection that is lent.
+        let closed = self.pool.close();
         if let Engine::Sqlite { seat } = &self.engine {
             seat.leave().await;
         }
         self.readings.leave().await;
-        self.pool.close().await;
-    }
-
-    /// Which engine it is.
-    pub(super) fn name(&self) -> EngineName {
-        match &self.engine {
-            Engine::Sqlite { .. } => EngineName::Sqlite,
-            Engine::Postgres => EngineName::Postgres,
-        }
+        closed.await;
     }
 
     /// Where single statements that only read go.
@@ -266,7 +263,7 @@ const POSTGRES_SETTINGS: &str = "SET idle_in_transaction_session_timeout = 10000
 
 const PING: &str = "SELECT name FROM installation WHERE name = ''";
 
-/// A fact that says nothing: setting it shows that the database takes writes.
+/// A fact that says nothing: changing it shows that the database takes writes.
 const PROBE: &str = "probe";
 
 const MAX_CONNECTIONS: u32 = 16;

@@ -8,7 +8,7 @@ use const_oid::db::rfc5280::{
     ID_CE_POLICY_CONSTRAINTS, ID_CE_POLICY_MAPPINGS, ID_CE_SUBJECT_ALT_NAME,
     ID_CE_SUBJECT_KEY_IDENTIFIER, ID_PE_AUTHORITY_INFO_ACCESS, ID_QT_CPS, ID_QT_UNOTICE,
 };
-use der::asn1::{Any, AnyRef, Ia5StringRef, ObjectIdentifier};
+use der::asn1::{Any, AnyRef, Ia5StringRef, ObjectIdentifier, Utf8StringRef};
 use der::{Decode as _, Tag, Tagged as _};
 use x509_cert::ext::pkix::certpolicy::PolicyQualifierInfo;
 use x509_cert::ext::pkix::crl::dp::DistributionPoint;
@@ -125,11 +125,12 @@ fn is_cps_uri(value: &Any) -> bool {
 fn is_notice(value: &Any) -> bool {
     let text = AnyRef::from(value).sequence(AnyRef::decode);
     text.is_ok_and(|text| {
-        let is_allowed = matches!(text.tag(), Tag::Utf8String | Tag::Ia5String);
-        let text = std::str::from_utf8(text.value()).unwrap_or_default();
-        is_allowed
-            && (1..=200).contains(&text.chars().count())
-            && !text.chars().any(char::is_control)
+        let text = match text.tag() {
+            Tag::Utf8String => Utf8StringRef::try_from(text).map(|text| text.as_str()),
+            _ => Ia5StringRef::try_from(text).map(|text| text.as_str()),
+        };
+        let text = text.unwrap_or_default();
+        (1..=200).contains(&text.chars().count()) && !text.chars().any(char::is_control)
     })
 }
 
@@ -153,7 +154,13 @@ fn distribution_points(extension: &Extension<'_>) -> Result<(), PolicyViolation>
         if names.is_empty() {
             return Err(bad());
         }
-        names.iter().try_for_each(|name| check_ldap(location(name).ok_or_else(bad)?))?;
+        for name in names {
+            let location = location(name).ok_or_else(bad)?;
+            // One attribute; an access location may have several (section 4.2.2.1).
+            if ldap_attributes(location)?.is_some_and(|attributes| attributes.contains(',')) {
+                return Err(PolicyViolation::LdapLocation(location.to_owned()));
+            }
+        }
     }
     Ok(())
 }
@@ -168,7 +175,7 @@ fn information_access(extension: &Extension<'_>) -> Result<(), PolicyViolation> 
         if ![ID_AD_CA_ISSUERS, ID_AD_OCSP].contains(&access.access_method) {
             return Err(bad());
         }
-        check_ldap(location(&access.access_location).ok_or_else(bad)?)?;
+        ldap_attributes(location(&access.access_location).ok_or_else(bad)?)?;
     }
     Ok(())
 }
@@ -185,20 +192,20 @@ fn is_ldap(uri: &Uri) -> bool {
     ["ldap", "ldaps"].contains(&uri.scheme().to_ascii_lowercase().as_str())
 }
 
-/// RFC 5280, section 4.2.1.13: an LDAP URI has a distinguished name and one attribute (RFC 4516,
-/// section 2).
-fn check_ldap(location: &str) -> Result<(), PolicyViolation> {
+/// The attributes that an LDAP URI names; it has a distinguished name, too (RFC 5280, section
+/// 4.2.1.13; RFC 4516, section 2). `None` of any other URI.
+fn ldap_attributes(location: &str) -> Result<Option<&str>, PolicyViolation> {
     if !is_ldap(&Uri::read(location)?) {
-        return Ok(());
+        return Ok(None);
     }
     let rest = location.split_once("://").map_or("", |(_, rest)| rest);
     let path = rest.split_once('/').map_or("", |(_, path)| path);
     let mut parts = path.split('?');
     let (name, attributes) = (parts.next().unwrap_or(""), parts.next().unwrap_or(""));
-    if name.is_empty() || attributes.is_empty() || attributes.contains(',') {
+    if name.is_empty() || attributes.is_empty() {
         return Err(PolicyViolation::LdapLocation(location.to_owned()));
     }
-    Ok(())
+    Ok(Some(attributes))
 }
 
 fn tls_feature(extension: &Extension<'_>) -> Result<(), PolicyViolation> {

@@ -213,7 +213,8 @@ rules! {
         "authorityInfoAccess has none, or one that is not the http, https, ldap or ldaps URI of an \
          OCSP responder or of CA certificates";
     LdapLocation(String) = "extensions.ldap-location" ("RFC 5280, 4.2.1.13 and 4.2.2.1"):
-        "{0:?} has no name of an entry, or not exactly one attribute; ldap://host/dn?attribute passes";
+        "{0:?} has no name of an entry, or no attribute, or for CRLs more than one; \
+         ldap://host/dn?attribute passes";
     TlsFeature = "extensions.tls-feature" ("RFC 7633, 4.1"):
         "the TLS feature extension has no feature; at least one, or no such extension, passes";
     PolicyConstraints = "extensions.policy-constraints" ("RFC 5280, 4.2.1.11"):

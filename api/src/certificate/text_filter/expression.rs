@@ -22,16 +22,23 @@ pub(super) enum Reading {
 /// Nothing but an expression begins, ends or goes on like this.
 pub(super) fn reading(value: &str) -> Reading {
     let backslashes = value.trim_end_matches('$').chars().rev().take_while(|c| *c == '\\').count();
-    let is_anchored = value.starts_with('^') || value.ends_with('$') && backslashes % 2 == 0;
+    let is_ended = value.ends_with('$') && backslashes % 2 == 0;
+    // The account of a Windows machine ends with the same character.
+    let is_plain =
+        value.trim_end_matches('$').chars().all(|c| c.is_alphanumeric() || "=-_ ,.".contains(c));
+    let is_anchored = value.starts_with('^') || is_ended && !is_plain;
     let certain = [".*", ".+", "\\d", "\\w", "\\s", "\\S", "\\b", "[^", "[a-z", "[0-9"];
-    if is_anchored || value.starts_with("(?") || certain.iter().any(|mark| value.contains(mark)) {
+    let is_certain = certain.iter().any(|mark| value.contains(mark));
+    // A backslash in a name is shown as two, and may stand before any letter.
+    let has_backslash = value.contains("\\\\");
+    if is_anchored || value.starts_with("(?") || is_certain && !has_backslash {
         return Reading::Expression;
     }
     let is_escaping = value.as_bytes().windows(2).any(|pair| match pair {
         [b'\\', escaped] => b" #.()*[]{}$|?^-/".contains(escaped),
         _ => false,
     });
-    if is_escaping { Reading::Either } else { Reading::Literal }
+    if is_escaping || is_ended || is_certain { Reading::Either } else { Reading::Literal }
 }
 
 /// Why an expression is refused.

@@ -27,6 +27,48 @@ fn a_name_is_found_in_both_forms_and_in_any_case() {
 }
 
 #[test]
+fn the_account_of_a_windows_machine_is_found_by_its_name() {
+    for value in ["HOST01$", "cn=host01$", "CN=HOST01$, OU=Machines"] {
+        assert!(dn(value).matches_dn("CN=HOST01$, OU=Machines, O=Example"), "{value}");
+    }
+    assert!(dn("OU=Machines$").matches_dn("CN=HOST01$, OU=Machines"));
+    assert!(!dn("HOST01$").matches_dn("CN=HOST011, OU=Machines"));
+}
+
+#[test]
+fn the_account_of_a_windows_user_is_found_as_its_record_shows_it() {
+    for name in [r"CN=CORP\\dave, O=Example", r"CN=CORP\\svc, O=Example", r"CN=back\\bslash"] {
+        assert!(dn(name).matches_dn(name), "{name}");
+        assert!(dn(&name.to_uppercase()).matches_dn(name), "{name}");
+    }
+    assert!(dn(r"CORP\\\\d.*e").matches_dn(r"CN=CORP\\dave"));
+}
+
+#[test]
+fn letters_with_several_small_forms_are_one_and_none_becomes_two() {
+    for (value, text) in [
+        ("οδος", "CN=ΟΔΟΣ"),
+        ("ΣΑΣ ΣΑΣ", "CN=ΣΑΣ σας"),
+        ("İzmir", "CN=Ofis İzmir"),
+        ("straße", "CN=STRAẞE"),
+        ("müll", "CN=MÜLL"),
+    ] {
+        assert!(dn(value).matches_dn(text), "{value}");
+    }
+    // Nothing that an index has as one character is asked for as two.
+    for letter in '\u{80}'..='\u{ffff}' {
+        assert_eq!(fold(&letter.to_string()).chars().count(), 1, "{letter:?}");
+    }
+}
+
+#[test]
+fn no_expression_is_tried_on_a_name_that_is_too_long_for_it() {
+    let long = format!("CN=web.example.test, OU={}", "x".repeat(MOST_EXPRESSED));
+    assert!(!dn("^CN=web").matches_dn(&long));
+    assert!(dn("CN=web").matches_dn(&long));
+}
+
+#[test]
 fn expressions_of_old_scripts_are_understood() {
     for value in [
         r"(?i)^CN=web\.example\.test",

@@ -84,11 +84,11 @@ pub async fn import(
     if let Some(known) = known {
         return duplicate::revoke_or_refuse(state, caller, import.revocation, known).await;
     }
-    check_deletion(state, caller, &origin, serial).await?;
+    check_may_bring(caller, &origin)?;
     let mut new = row(state, id, read, origin, &recipient, import);
     new.certificate.cert_issuer_id = issuer;
     let mut write = state.store.begin().await?;
-    raise(&mut write, &mut new.certificate).await?;
+    raise(&mut write, caller, &mut new.certificate).await?;
     new.history = vec![HistoryEntry {
         id: state.new_id(),
         happened_at: state.clock.now(),
@@ -105,22 +105,16 @@ pub async fn import(
     stored.ok_or_else(|| ApiError::not_found("certificate"))
 }
 
-/// An administrator may bring back a record that an administrator deleted.
-async fn check_deletion(
-    state: &AppState,
-    caller: &Caller,
-    origin: &Origin,
-    serial_number: &str,
-) -> Result<(), ApiError> {
-    if caller.actor().is_administrator()
-        || !state.store.is_tombstoned(&origin.issuer_key, serial_number).await?
-    {
+/// A certificate of a Local CA has its record from issuance on; one without is a matter for an
+/// administrator: whoever brings it would own what someone else asked for.
+fn check_may_bring(caller: &Caller, origin: &Origin) -> Result<(), ApiError> {
+    if origin.local_ca_id.is_none() || caller.actor().is_administrator() {
         return Ok(());
     }
     Err(ApiError::refused(
         Code::NotPermitted,
-        "an administrator deleted the record of this certificate; only an administrator may import \
-         it again",
+        "a Local CA of this service signed this certificate, and it has no record; only an \
+         administrator may import it",
     ))
 }
 
@@ -219,10 +213,18 @@ fn storable(text: &str) -> String {
     text.replace('\0', "\u{fffd}")
 }
 
-/// What was revoked when its record was deleted still is.
-async fn raise(write: &mut Write, new: &mut Certificate) -> Result<(), ApiError> {
+/// An administrator may bring back a record that an administrator deleted. What was revoked then
+/// still is.
+async fn raise(write: &mut Write, caller: &Caller, new: &mut Certificate) -> Result<(), ApiError> {
     let tombstone = write.tombstone(&new.issuer_key, &new.serial_number).await?;
     let Some(tombstone) = tombstone else { return Ok(()) };
+    if !caller.actor().is_administrator() {
+        return Err(ApiError::refused(
+            Code::NotPermitted,
+            "an administrator deleted the record of this certificate; only an administrator may \
+             import it again",
+        ));
+    }
     if let Some(at) = tombstone.revoked_at {
         new.revoked = true;
         new.revoked_at = Some(at);

@@ -14,7 +14,7 @@ use crate::error::{ApiError, Code, JsonError};
 use crate::inventory::ca_chain;
 use crate::json::empty_is_absent;
 use crate::packaging::{file_name, pem, pkcs7};
-use crate::request::{PathId, Query};
+use crate::request::{NoParameters, PathId, Query};
 use crate::store::certificate::Certificate;
 
 /// The certificate as DER.
@@ -29,6 +29,7 @@ pub(super) async fn cer(
     State(state): State<AppState>,
     _actor: Actor,
     PathId(id): PathId<kind::Certificate>,
+    _: Query<NoParameters>,
 ) -> Result<Response, ApiError> {
     let row = certificate(&state, id).await?;
     file(&row, "cer", "application/pkix-cert", row.der.clone())
@@ -46,6 +47,7 @@ pub(super) async fn pem_cert(
     State(state): State<AppState>,
     _actor: Actor,
     PathId(id): PathId<kind::Certificate>,
+    _: Query<NoParameters>,
 ) -> Result<Response, ApiError> {
     let row = certificate(&state, id).await?;
     file(&row, "pem", PEM, pem::certificate(&row.der).into_bytes())
@@ -63,6 +65,7 @@ pub(super) async fn chain(
     State(state): State<AppState>,
     _actor: Actor,
     PathId(id): PathId<kind::Certificate>,
+    _: Query<NoParameters>,
 ) -> Result<Response, ApiError> {
     let chain = whole_chain(&state, id).await?;
     let text: String = chain.iter().map(|row| pem::certificate(&row.der)).collect();
@@ -118,6 +121,7 @@ pub(super) async fn csr(
     State(state): State<AppState>,
     _actor: Actor,
     PathId(id): PathId<kind::Certificate>,
+    _: Query<NoParameters>,
 ) -> Result<Response, ApiError> {
     let row = certificate(&state, id).await?;
     let der = match row.csr_id {

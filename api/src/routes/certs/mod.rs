@@ -19,7 +19,7 @@ use crate::app::AppState;
 use crate::auth::Actor;
 use crate::error::{ApiError, JsonError};
 use crate::json::Json;
-use crate::request::PathId;
+use crate::request::{NoParameters, PathId, Query};
 
 /// Certificates, for any user.
 pub fn routes() -> OpenApiRouter<AppState> {
@@ -47,6 +47,7 @@ async fn one(
     State(state): State<AppState>,
     _actor: Actor,
     PathId(id): PathId<kind::Certificate>,
+    _: Query<NoParameters>,
 ) -> Result<Json<CertificateRecord>, ApiError> {
     let stored = state.store.certificate(id).await?;
     let stored = stored.ok_or_else(|| ApiError::not_found("certificate"))?;

@@ -20,7 +20,7 @@ use crate::issuance::csr_issuance::{
 use crate::issuance::issue::issue;
 use crate::issuance::preview;
 use crate::issuer_choice::{self, IssuerChoice, Permitted};
-use crate::json::{Json, empty_is_absent};
+use crate::json::Json;
 use crate::request::{Query, RequestId, Told};
 use crate::store::certificate::StoredCertificate;
 use crate::team::{self, TeamChoice};
@@ -29,7 +29,6 @@ use crate::team::{self, TeamChoice};
 #[derive(Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(super) struct Parameters {
-    #[serde(deserialize_with = "empty_is_absent")]
     preview: Option<String>,
 }
 

@@ -9,7 +9,8 @@ use crate::store::{Store, StoreError};
 statements! {
     BY_THUMBPRINT = "SELECT certificate_id, der FROM certificate WHERE thumbprint = $1";
     CAS_NAMED = "
-        SELECT certificate_id, der FROM certificate WHERE is_ca = 1 AND subject_dn = $1";
+        SELECT certificate_id, der FROM certificate WHERE is_ca = 1 AND subject_dn = $1
+         ORDER BY record_no LIMIT 32";
     LOCAL_CAS_NAMED = "
         SELECT local_ca.local_ca_id, certificate.certificate_id, certificate.der
           FROM local_ca
@@ -52,7 +53,7 @@ impl Store {
         Ok(found.into_iter().find(|record| record.der == der).map(|record| record.certificate_id))
     }
 
-    /// The records of CA certificates with this subject.
+    /// The first records of CA certificates with this subject: anyone may bring more of them.
     ///
     /// # Errors
     ///

@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 use std::sync::LazyLock;
 
+use aws_lc_rs::digest::{SHA256, digest};
 use chancery_shared::id::{CertificateId, CsrId, Id};
 use sqlx::Any;
 use sqlx::any::AnyArguments;
@@ -83,7 +84,8 @@ impl Row for &Certificate {
     fn inserts() -> &'static Inserts {
         const COLUMNS: &str = "
             certificate_id, issuer_key, serial_number, der, thumbprint, common_name, subject_dn,
-            issuer_dn, subject_alt_names, not_before, not_after, is_ca, cert_issuer_id, local_ca_id,
+            issuer_dn, issuer_dn_key, subject_alt_names, not_before, not_after, is_ca, cert_issuer_id,
+            local_ca_id,
             issuer_certificate_id, csr_id, owner_user_id, owner_username, team_id, extra_details,
             extra_emails, track_expiry, renewed, renewed_by_certificate_id, renews_certificate_id,
             revoked, revoked_at, revocation_reason, has_key_data, imported_at, ms_template_name,
@@ -105,7 +107,8 @@ impl Row for &Certificate {
             .bind(&self.common_name)
             .bind(&self.subject_dn)
             .bind(&self.issuer_dn)
-            .bind(self.subject_alt_names.join("\n"))
+            .bind(dn_key(&self.issuer_dn))
+            .bind(lines(&self.subject_alt_names))
             .bind(to_millis(self.not_before))
             .bind(to_millis(self.not_after))
             .bind(i16::from(self.is_ca))
@@ -247,6 +250,17 @@ impl Write {
         }
         Ok(usize::try_from(inserted).unwrap_or(usize::MAX))
     }
+}
+
+/// By which records of one issuer are found together.
+fn dn_key(dn: &str) -> String {
+    hex::encode(digest(&SHA256, dn.as_bytes()))
+}
+
+/// One name a line: a line break within a name, as certificates from elsewhere have it, would make
+/// two of it.
+fn lines(names: &[String]) -> String {
+    names.iter().map(|name| name.replace('\n', "\u{fffd}")).collect::<Vec<_>>().join("\n")
 }
 
 fn text<Kind>(id: Option<Id<Kind>>) -> Option<String> {

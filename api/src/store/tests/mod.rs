@@ -115,3 +115,50 @@ async fn an_address_of_no_known_engine_is_refused() {
         Err(super::StoreError::Open(_))
     ));
 }
+
+#[tokio::test]
+async fn a_store_closes_while_writers_wait_for_their_turn() {
+    for (engine, test) in both().await {
+        let first = test.store.begin().await.unwrap();
+        let waiting: Vec<_> = (0..8)
+            .map(|_| {
+                let store = test.store.clone();
+                tokio::spawn(async move { store.begin().await.map(drop) })
+            })
+            .collect();
+        tokio::task::yield_now().await;
+
+        let closing = test.store.close();
+        drop(first);
+        closing.await;
+
+        for writer in waiting {
+            let _ = writer.await.unwrap();
+        }
+        assert!(test.store.begin().await.is_err(), "{engine}");
+    }
+}
+
+#[tokio::test]
+async fn a_writer_that_goes_away_leaves_its_place_to_the_next() {
+    for (engine, test) in both().await {
+        for _ in 0..3 {
+            let mut write = test.store.begin().await.unwrap();
+            write.set_fact("lost", "").await.unwrap();
+            let writer = tokio::spawn(async move {
+                let _write = write;
+                std::future::pending::<()>().await;
+            });
+            tokio::task::yield_now().await;
+            writer.abort();
+            let _ = writer.await;
+        }
+
+        let mut write = test.store.begin().await.unwrap();
+        write.set_fact("kept", "").await.unwrap();
+        write.commit().await.unwrap();
+
+        assert_eq!(test.store.fact("lost").await.unwrap(), None, "{engine}");
+        assert!(test.store.fact("kept").await.unwrap().is_some(), "{engine}");
+    }
+}

@@ -156,9 +156,9 @@ pub(super) const EXTENSIONS: &[Forgery] = &[
         case.tbs.set(CRL_DISTRIBUTION_POINTS, Critical::No, &point(&name));
     }),
     forgery("extensions.ldap-location", "an LDAP entry with two attributes", |case| {
-        let location = uri("ldaps://ldap.example.org/cn=CA?cACertificate,crossCertificatePair");
-        let access = sequence(&[&oid("1.3.6.1.5.5.7.48.2"), &location]);
-        case.tbs.set(AIA, Critical::No, &sequence(&[&access]));
+        let location = uri("ldaps://ldap.example.org/cn=CA?cRL,authorityRevocationList");
+        let name = tlv(0xa0, &tlv(0xa0, &location));
+        case.tbs.set(CRL_DISTRIBUTION_POINTS, Critical::No, &point(&name));
     }),
     forgery("extensions.information-access", "information in a DNS name", |case| {
         let access = sequence(&[&oid("1.3.6.1.5.5.7.48.1"), &dns("ocsp.example.org")]);

@@ -239,3 +239,21 @@ async fn concurrent_changes_lose_nothing() {
     }
     assert_eq!(entries(&now), 5);
 }
+
+#[tokio::test]
+async fn while_a_private_key_is_kept_only_its_owner_or_an_administrator_gives_it_away() {
+    let api = api_with_issuer().await;
+    let colleague = insert_user(&api.state, "colleague", &[api.default_team]).await;
+    let record = issued(&api.member()).await;
+    let id = record["id"].as_str().unwrap();
+    let sql = format!("UPDATE certificate SET has_key_data = 1 WHERE certificate_id = '{id}'");
+    api.state.store.execute_for_test(&sql).await;
+    let change = json!({"ownerUserId": colleague.to_string()});
+
+    let refused = api.user(colleague).patch(&path(&record), &change).await;
+    let given = api.member().patch(&path(&record), &change).await;
+
+    assert_eq!(refused.refusal(), (403, "not_permitted".to_owned()));
+    assert_eq!(fields(&refused), ["ownerUserId"]);
+    assert_eq!(given.json()["ownerUsername"], "colleague", "{}", given.text);
+}

@@ -4,7 +4,7 @@ use axum::body::Body;
 use axum::http::Method;
 use serde_json::Value;
 
-use super::{CSR, issued, path};
+use super::{CSR, fields, issued, path};
 use crate::asn1::Tlv;
 use crate::issuance::csr_text;
 use crate::testing::{Api, api_with_issuer};
@@ -106,4 +106,16 @@ async fn what_there_is_not_is_a_404_in_its_own_words() {
     }
     let form = api.member().get(&format!("{}/p7b?form=xml", path(&record))).await;
     assert_eq!(form.refusal(), (400, "invalid_request".to_owned()));
+}
+
+#[tokio::test]
+async fn a_parameter_that_a_download_does_not_have_is_named() {
+    let api = api_with_issuer().await;
+    let record = issued(&api.member()).await;
+    for what in ["", "/cer", "/pemcert", "/chain", "/csr", "/p7b"] {
+        let answer = api.member().get(&format!("{}{what}?fomr=der", path(&record))).await;
+
+        assert_eq!(answer.refusal(), (400, "invalid_request".to_owned()), "{what}");
+        assert_eq!(fields(&answer), ["fomr"], "{what}");
+    }
 }

@@ -78,14 +78,19 @@ async fn it_belongs_to_a_local_ca_whose_key_signed_it_and_reconciliation_finds_i
     lose(&api, &record).await;
     let body = json!({
         "certData": record["pemCert"], "csrData": CSR, "certIssuerId": record["caId"],
+        "ownerUserId": record["ownerUserId"], "teamId": record["teamId"],
     });
 
-    let imported = import(&api.member(), &body).await.json();
+    let refused = import(&api.member(), &body).await;
+    let imported = import(&api.administrator(), &body).await.json();
+
+    // Whoever brings it first would own what someone else asked for.
+    assert_eq!(refused.refusal(), (403, "not_permitted".to_owned()));
 
     for field in ["localCaId", "issuerCertId", "caId", "serialNumber", "pemCert", "ownerUserId"] {
         assert_eq!(imported[field], record[field], "{field}");
     }
-    let told = "User member imported the certificate; a Local CA of this service signed it";
+    let told = "User admin imported the certificate; a Local CA of this service signed it";
     assert_eq!(last(&imported).1, told);
     let csr = api.member().get(&format!("{}/csr", path(&imported))).await;
     assert_eq!(csr.status, 200, "{}", csr.text);

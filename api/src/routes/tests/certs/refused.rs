@@ -50,9 +50,13 @@ async fn a_body_that_is_no_object_and_parameters_that_do_not_exist_are_400() {
         let answer = api.member().post_text("/api/certs/requestp10", text).await;
         assert_eq!(answer.refusal(), (400, "malformed_request".to_owned()), "{text}");
     }
-    for (query, field) in
-        [("preview=yes", "preview"), ("preview=TRUE", "preview"), ("previw=true", "previw")]
-    {
+    for (query, field) in [
+        ("preview=yes", "preview"),
+        ("preview=", "preview"),
+        ("preview", "preview"),
+        ("preview=TRUE", "preview"),
+        ("previw=true", "previw"),
+    ] {
         let path = format!("/api/certs/requestp10?{query}");
         let answer = api.member().post(&path, &body()).await;
         assert_eq!(answer.refusal(), (400, "invalid_request".to_owned()), "{query}");

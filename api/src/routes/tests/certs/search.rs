@@ -239,3 +239,15 @@ async fn whatever_is_sent_is_answered_or_refused_and_never_a_fault_of_ours() {
         assert!([200, 400].contains(&status), "{status}: {filters}: {}", answer.text);
     }
 }
+
+#[tokio::test]
+async fn an_expression_that_means_a_nul_finds_nothing_and_is_no_fault() {
+    let (api, _) = with_one().await;
+    api.state.store.index_texts(0, 100).await.unwrap();
+
+    for value in [r"^CN=\x00ab", r"CN=a\x{0}bc.*", r"^\x00\x00\x00\x00"] {
+        let answer = search(&api, &json!({"subjectDn": value, "extraInfo": "rack"})).await;
+
+        assert_eq!((answer.status.as_u16(), answer.text.as_str()), (200, "[]"), "{value}");
+    }
+}

@@ -41,7 +41,7 @@ pub(super) async fn indexed_up_to(reading: &mut Reading) -> Result<i64, StoreErr
 impl Store {
     /// Whether texts must be indexed by [`Self::index_texts`]: not where the engine does so itself.
     pub fn has_texts_to_index(&self) -> bool {
-        self.name() == EngineName::Sqlite
+        self.engine() == EngineName::Sqlite
     }
 
     /// Indexes the texts of the next records, `most` at most, unless there are fewer than `least`.

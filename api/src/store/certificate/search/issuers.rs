@@ -1,4 +1,4 @@
-//! Issuers are few: those that match are looked up first.
+//! Issuers are few, and each has one name: those that match are looked up first.
 
 use super::super::TABLE;
 use super::Reading;
@@ -9,12 +9,12 @@ statements! {
     /// As many steps as there are issuers, however many certificates each has.
     ISSUERS = "
         WITH RECURSIVE issuer (k) AS (
-            SELECT (SELECT issuer_key FROM certificate ORDER BY issuer_key LIMIT 1)
+            SELECT (SELECT issuer_dn_key FROM certificate ORDER BY issuer_dn_key LIMIT 1)
              UNION ALL
-            SELECT (SELECT issuer_key FROM certificate WHERE issuer_key > issuer.k
-                     ORDER BY issuer_key LIMIT 1)
+            SELECT (SELECT issuer_dn_key FROM certificate WHERE issuer_dn_key > issuer.k
+                     ORDER BY issuer_dn_key LIMIT 1)
               FROM issuer WHERE issuer.k IS NOT NULL)
-        SELECT k, (SELECT issuer_dn FROM certificate WHERE issuer_key = k
+        SELECT k, (SELECT issuer_dn FROM certificate WHERE issuer_dn_key = k
                     ORDER BY record_no LIMIT 1)
           FROM issuer WHERE k IS NOT NULL
          LIMIT $1";
@@ -22,7 +22,7 @@ statements! {
 
 /// Which issuers match.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Matching {
+pub(in crate::store) enum Matching {
     None,
     /// By their keys; each stands for one name.
     These(Vec<String>),
@@ -30,7 +30,7 @@ pub(super) enum Matching {
     Many,
 }
 
-pub(super) async fn matching(
+pub(in crate::store) async fn matching(
     filter: &TextFilter,
     reading: &mut Reading,
 ) -> Result<Matching, StoreError> {
@@ -50,5 +50,6 @@ pub(super) async fn matching(
     })
 }
 
-const MOST_READ: i64 = 10_000;
+/// Where imports bring more names, rows are looked at.
+const MOST_READ: i64 = 1000;
 const MOST_KEYS: usize = 32;

@@ -9,7 +9,7 @@
 mod statements;
 
 mod index;
-mod issuers;
+pub(in crate::store) mod issuers;
 mod postgres_text;
 mod source;
 mod sqlite_text;
@@ -181,7 +181,7 @@ impl Store {
     /// All that a search reads is of one moment on SQLite, where the index of texts needs it.
     pub(in crate::store) async fn begin_reading(&self) -> Result<Reading, StoreError> {
         let mut transaction = self.pool().begin().await.map_err(StoreError::of(TABLE))?;
-        let engine = self.name();
+        let engine = self.engine();
         if engine == EngineName::Postgres {
             let set = transaction.execute(POSTGRES_PLANS).await;
             set.map_err(StoreError::of(TABLE))?;
@@ -222,6 +222,13 @@ impl Search {
 pub(in crate::store) struct Reading {
     pub(in crate::store) transaction: Transaction<'static, Any>,
     pub(in crate::store) engine: EngineName,
+}
+
+impl Reading {
+    async fn say(&mut self, sql: &'static str) -> Result<(), StoreError> {
+        let said = self.transaction.execute(sql).await;
+        said.map(drop).map_err(StoreError::of(TABLE))
+    }
 }
 
 /// The statements of a search go by indexes and rows, whatever the planner knows of the tables.

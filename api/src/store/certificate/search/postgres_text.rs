@@ -97,13 +97,23 @@ pub(super) struct List {
 
 impl Texts {
     pub(super) async fn list(&self, reading: &mut Reading, after: i64) -> Result<List, StoreError> {
-        let numbers: Vec<i64> = sqlx::query_scalar(self.sql)
+        reading.say(BEFORE_LIST).await?;
+        let listed: Result<Vec<i64>, _> = sqlx::query_scalar(self.sql)
             .bind(&self.pattern)
             .bind(after)
             .bind(MOST_LISTED)
             .fetch_all(&mut *reading.transaction)
-            .await
-            .map_err(StoreError::of(TABLE))?;
+            .await;
+        let numbers = match listed.map_err(StoreError::of(TABLE)) {
+            Ok(numbers) => numbers,
+            // It would name too many: rows are looked at instead.
+            Err(StoreError::Unavailable { .. }) => {
+                reading.say(AFTER_LIST).await?;
+                return Ok(List { numbers: Vec::new(), is_whole: false });
+            }
+            Err(error) => return Err(error),
+        };
+        reading.say(AFTER_LIST).await?;
         let is_whole = i64::try_from(numbers.len()).is_ok_and(|count| count < MOST_LISTED);
         Ok(List { numbers, is_whole })
     }
@@ -174,6 +184,10 @@ fn has_trigram(fragment: &Fragment) -> bool {
         || words.any(|word| !word.is_empty())
 }
 
+/// The time within which a list is worth it.
+const BEFORE_LIST: &str = "SAVEPOINT list; SET LOCAL statement_timeout = 500;";
+/// What was set goes with the savepoint.
+const AFTER_LIST: &str = "ROLLBACK TO SAVEPOINT list;";
 /// More of a rare word says no more.
 const LONG_ENOUGH: usize = 8;
 const MOST_LISTED: i64 = 5000;

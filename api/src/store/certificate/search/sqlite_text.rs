@@ -130,7 +130,9 @@ fn trigrams(fragments: &[Fragment]) -> BTreeSet<String> {
 
 /// Whether there is no doubt that index and filter agree on its lower case.
 pub(super) fn is_steady(character: char) -> bool {
-    character.is_ascii() || !(character.is_uppercase() || character.is_lowercase())
+    // FTS5 takes a trigram as a C string, and PostgreSQL has no NUL in a text.
+    let has_one_case = || !(character.is_uppercase() || character.is_lowercase());
+    character != '\0' && (character.is_ascii() || has_one_case())
 }
 
 /// Stands twice before each text of the index.

@@ -117,7 +117,7 @@ statements! {
     OF_TEAM = rows_where!("team_id");
     OF_OWNER = rows_where!("owner_user_id");
     OF_CERT_ISSUER = rows_where!("cert_issuer_id");
-    OF_ISSUER = rows_where!("issuer_key");
+    OF_ISSUER = rows_where!("issuer_dn_key");
     OF_SERIAL_NUMBER = rows_where!("serial_number");
     OF_THUMBPRINT = rows_where!("thumbprint");
     OF_END = among!(
@@ -143,7 +143,7 @@ statements! {
     REACH_OF_TEAM = reach_where!("team_id");
     REACH_OF_OWNER = reach_where!("owner_user_id");
     REACH_OF_CERT_ISSUER = reach_where!("cert_issuer_id");
-    REACH_OF_ISSUER = reach_where!("issuer_key");
+    REACH_OF_ISSUER = reach_where!("issuer_dn_key");
     /// On each shelf the `$3`th after `$2`: the first of them.
     REACH_OF_END = concat!(
         "WITH RECURSIVE ", shelves!(end!(), "$4", "$5"), "

@@ -46,7 +46,7 @@ pub(super) async fn run(
     let mut batch = walk.first_batch();
     let mut may_list = reading.engine == EngineName::Postgres && search.has_text();
     loop {
-        if !walk.step(reading, batch).await? || walk.numbers.len() >= walk.wanted {
+        if !walk.step(reading, batch, until).await? || walk.numbers.len() >= walk.wanted {
             break;
         }
         if Instant::now() >= until {
@@ -56,9 +56,12 @@ pub(super) async fn run(
             may_list = false;
             let missing = walk.wanted - walk.numbers.len();
             if let Some(texts) = postgres_text::question(search, &walk.seen)
-                && walk.step_by_list(reading, &texts, missing).await?
+                && walk.step_by_list(reading, &texts, missing, until).await?
             {
                 break;
+            }
+            if Instant::now() >= until {
+                return walk.page(reading, limit, true).await;
             }
         }
         batch = (batch * 2).min(if search.has_text() { MOST_TEXTS } else { MOST_ROWS });
@@ -95,7 +98,12 @@ impl Walk<'_> {
     }
 
     /// Looks at one batch; `false` where it was the last.
-    async fn step(&mut self, reading: &mut Reading, batch: i64) -> Result<bool, StoreError> {
+    async fn step(
+        &mut self,
+        reading: &mut Reading,
+        batch: i64,
+        until: Instant,
+    ) -> Result<bool, StoreError> {
         let all = Source { kind: Kind::All, values: Vec::new() };
         let (mut best, mut reach) = (&all, None);
         for source in &self.sources {
@@ -121,11 +129,11 @@ impl Walk<'_> {
         let limit = self.rows_at_once();
         let rows = best.candidates(reading, &self.exact, self.at, reach, limit).await?;
         // Where rows were left out, the next batch begins with them.
-        self.at = match rows.last() {
+        let end = match rows.last() {
             Some(last) if rows.len() == limit => last.record_no,
             _ => reach,
         };
-        self.keep(rows);
+        self.keep(rows, end, until).await;
         Ok(self.at != i64::MAX)
     }
 
@@ -135,6 +143,7 @@ impl Walk<'_> {
         reading: &mut Reading,
         texts: &postgres_text::Texts,
         missing: usize,
+        until: Instant,
     ) -> Result<bool, StoreError> {
         let list = texts.list(reading, self.at).await?;
         let mut missing = missing;
@@ -142,8 +151,9 @@ impl Walk<'_> {
             let Some(end) = some.last() else { break };
             let rows = postgres_text::rows(reading, &self.exact, some, self.at, *end).await?;
             let before = self.numbers.len();
-            self.keep(rows);
-            self.at = *end;
+            if !self.keep(rows, *end, until).await {
+                return Ok(false);
+            }
             missing = missing.saturating_sub(self.numbers.len() - before);
             if missing == 0 {
                 return Ok(true);
@@ -152,14 +162,29 @@ impl Walk<'_> {
         Ok(list.is_whole)
     }
 
-    fn keep(&mut self, rows: Vec<Candidate>) {
-        let wanted = rows.iter().filter(|row| self.search.matches(row));
-        self.numbers.extend(wanted.map(|row| row.record_no));
-        self.read += rows.len();
-        if self.seen.len() < EXAMPLES {
-            self.seen.extend(rows);
-            self.seen.truncate(EXAMPLES);
+    /// Looks at the rows of a batch, which ends at `end`; `false` where time was over before that.
+    /// An expression may take long over each, and others wait for this thread.
+    async fn keep(&mut self, rows: Vec<Candidate>, end: i64, until: Instant) -> bool {
+        let mut began = Instant::now();
+        for row in rows {
+            self.read += 1;
+            self.at = row.record_no;
+            if self.search.matches(&row) {
+                self.numbers.push(row.record_no);
+            }
+            if self.seen.len() < EXAMPLES {
+                self.seen.push(row);
+            }
+            if began.elapsed() >= TURN {
+                tokio::task::yield_now().await;
+                began = Instant::now();
+                if began >= until {
+                    return false;
+                }
+            }
         }
+        self.at = end;
+        true
     }
 
     /// Whether so many rows more would have to be read that an index is better asked, which has all
@@ -218,8 +243,10 @@ impl Search {
 
 /// Where fewer than one in so many rows match, PostgreSQL's index of texts is asked.
 const RARE: usize = 64;
+/// So long one search keeps a thread to itself.
+const TURN: Duration = Duration::from_millis(2);
 /// So many rows say what most are like.
 const EXAMPLES: usize = 128;
 /// Candidates in one batch, at most.
 const MOST_ROWS: i64 = 8192;
-const MOST_TEXTS: i64 = 2048;
+const MOST_TEXTS: i64 = 1024;
