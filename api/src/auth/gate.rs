@@ -1,8 +1,12 @@
-//! The layers in front of whole groups of routes: nobody gets as far as a body without them.
+//! The layers in front of whole groups of routes: nobody's body is read without them.
 
+use std::time::Duration;
+
+use axum::body::to_bytes;
 use axum::extract::{FromRequestParts, Request, State};
 use axum::middleware::Next;
 use axum::response::Response;
+use tokio::time::timeout;
 
 use super::{Actor, Administrator, Authenticated};
 use crate::app::AppState;
@@ -56,6 +60,15 @@ where
     Permission: FromRequestParts<AppState, Rejection = ApiError>,
 {
     let (mut parts, body) = request.into_parts();
-    Permission::from_request_parts(&mut parts, state).await?;
+    if let Err(refused) = Permission::from_request_parts(&mut parts, state).await {
+        // What nobody takes in ends the connection under a client that is still sending it, and
+        // with it the next request there. It is thrown away unread.
+        let _ = timeout(PATIENCE, to_bytes(body, SMALL)).await;
+        return Err(refused);
+    }
     Ok(next.run(Request::from_parts(parts, body)).await)
 }
+
+/// A larger body, or one that takes longer, is not waited for.
+const SMALL: usize = 64 * 1024;
+const PATIENCE: Duration = Duration::from_secs(1);

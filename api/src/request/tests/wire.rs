@@ -112,3 +112,23 @@ async fn too_many_headers_are_refused_in_the_one_shape() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn a_refusal_before_the_body_came_leaves_the_connection_for_the_next_request() {
+    let (_api, _listening, address) = start().await;
+
+    blocking(move || {
+        let mut client = Client::connect(address);
+        for _ in 0..20 {
+            client.send(
+                b"POST /api/certs/requestp10 HTTP/1.1\r\nHost: localhost\r\n\
+                  Content-Type: application/json\r\nContent-Length: 2\r\n\r\n",
+            );
+            client.send(b"{}");
+            assert_eq!(client.answer().0, 401);
+        }
+        client.send(b"GET /health/live HTTP/1.1\r\nHost: localhost\r\n\r\n");
+        assert_eq!(client.answer().0, 200);
+    })
+    .await;
+}

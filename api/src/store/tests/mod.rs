@@ -7,6 +7,7 @@ mod fixtures;
 mod inventory;
 mod local_ca;
 mod search;
+mod search_bounds;
 mod search_plans;
 mod small;
 
