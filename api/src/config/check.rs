@@ -4,11 +4,10 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
 
+use chancery_shared::bad_keys::BadKeys;
 use tracing_subscriber::filter::Targets;
 
 use super::file::Value;
-use crate::issuance::bad_keys::BadKeys;
-
 use super::{Config, ConfigError, ConfigFile, KEYS, Origin, Problem};
 
 impl Config {

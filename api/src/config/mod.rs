@@ -9,7 +9,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::issuance::bad_keys::BadKeys;
+use chancery_shared::bad_keys::BadKeys;
 
 pub use error::{ConfigError, Origin, Problem};
 pub use file::ConfigFile;

@@ -1,11 +1,11 @@
 //! What issuance is given and what it answers.
 
+use chancery_shared::bad_keys::BadKeys;
 use chancery_shared::id::{
     CertIssuerId, CertificateId, CsrId, KeyId, LocalCaId, RowId, TeamId, UserId,
 };
 use time::OffsetDateTime;
 
-use super::bad_keys::BadKeys;
 use super::issuing_ca::IssuingCa;
 use crate::inventory::profile_definition::ProfileDefinition;
 

@@ -20,5 +20,3 @@ pub mod requested_extensions;
 pub mod signing;
 pub mod subject_key;
 pub mod tbs;
-
-pub use chancery_shared::bad_keys;

@@ -267,6 +267,9 @@ async fn a_reversed_subject_has_the_same_attributes_turned() {
 
     try_issue(&signer, &store, ProfileDefinition::first(), request).await.unwrap();
 
-    let subject = &store.rows.lock().unwrap()[0].certificate.subject_dn;
+    let rows = store.rows.lock().unwrap();
+    let told = &rows[0].history[0].details;
+    assert!(told.contains("; its subject was turned (reverseCsrDn of the request)"), "{told}");
+    let subject = &rows[0].certificate.subject_dn;
     assert_eq!(subject, "DC=test, DC=example, DC=corp, OU=Servers, CN=dn-022.example.test");
 }

@@ -132,6 +132,9 @@ pub(super) const EXTENSIONS: &[Forgery] = &[
     forgery("extensions.user-notice", "a notice in VisibleString", |case| {
         case.tbs.set(POLICIES, Critical::No, &notice(&tlv(0x1a, b"A notice")));
     }),
+    forgery("extensions.malformed", "a notice in IA5String that is not ASCII", |case| {
+        case.tbs.set(POLICIES, Critical::No, &notice(&tlv(0x16, "nötice".as_bytes())));
+    }),
     forgery("extensions.user-notice", "a notice with a line end", |case| {
         case.tbs.set(POLICIES, Critical::No, &notice(&tlv(0x0c, b"A\nnotice")));
     }),

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use aws_lc_rs::encoding::AsDer as _;
 use aws_lc_rs::rand::SystemRandom;
 use aws_lc_rs::signature::{ECDSA_P256_SHA256_ASN1_SIGNING, EcdsaKeyPair, KeyPair as _};
+use chancery_shared::bad_keys::BadKeys;
 use chancery_shared::bytes::{Fixed, SerialNonce};
 use chancery_shared::certificate::assemble;
 use chancery_shared::id::{CertificateId, Id};
@@ -15,7 +16,6 @@ use time::OffsetDateTime;
 use time::macros::datetime;
 
 use crate::inventory::profile_definition::ProfileDefinition;
-use crate::issuance::bad_keys::BadKeys;
 use crate::issuance::ca_certificate::{CaSubject, draft_own};
 use crate::issuance::context::IssuanceContext;
 use crate::issuance::csr_issuance::{
