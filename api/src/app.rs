@@ -105,12 +105,14 @@ fn members() -> OpenApiRouter<AppState> {
         .merge(routes::current_user::routes())
         .merge(routes::certs::routes())
         .merge(routes::ca::member_routes())
+        .merge(routes::generators::member_routes())
 }
 
 /// Routes for administrators: where a new route belongs unless its rule says otherwise.
 fn administrators() -> OpenApiRouter<AppState> {
     OpenApiRouter::new()
         .merge(routes::ca::routes())
+        .merge(routes::generators::routes())
         .merge(routes::keystores::routes())
         .merge(routes::localca::routes())
         .merge(routes::profiles::routes())

@@ -243,6 +243,12 @@ impl Persona {
         self.send(request.body(body.to_string().into()).unwrap()).await
     }
 
+    pub(crate) async fn put(&self, path: &str, body: &Value) -> Answer {
+        let request = self.request(Method::PUT, path);
+        let request = request.header(header::CONTENT_TYPE, "application/json");
+        self.send(request.body(body.to_string().into()).unwrap()).await
+    }
+
     pub(crate) async fn delete(&self, path: &str) -> Answer {
         self.send(self.request(Method::DELETE, path).body(Body::empty()).unwrap()).await
     }

@@ -16,6 +16,7 @@ use crate::issuance::csr_issuance::Issuer;
 use crate::reference::{Find, Item};
 use crate::store::account::TokenHolder;
 use crate::store::cert_issuer::CertIssuer;
+use crate::store::csr_generator::CsrGenerator;
 use crate::store::inventory_version::InventoryVersion;
 use crate::store::team::Team;
 use crate::store::{Store, StoreError};
@@ -88,6 +89,7 @@ struct Read {
     token_holders: Memo<(UserId, RowId), TokenHolder>,
     teams: Found<Team>,
     cert_issuers: Found<CertIssuer>,
+    csr_generators: Found<CsrGenerator>,
     teams_of: Memo<UserId, Vec<Team>>,
     authorised_teams: Memo<CertIssuerId, Vec<TeamId>>,
     issuers: Memo<CertIssuerId, Issuer>,
@@ -101,6 +103,7 @@ impl InventoryView {
             token_holders: Memo::default(),
             teams: Found::default(),
             cert_issuers: Found::default(),
+            csr_generators: Found::default(),
             teams_of: Memo::default(),
             authorised_teams: Memo::default(),
             issuers: Memo::default(),
@@ -170,6 +173,7 @@ macro_rules! finds {
 finds! {
     Team: teams;
     CertIssuer: cert_issuers;
+    CsrGenerator: csr_generators;
 }
 
 /// Items by what they can be named by.

@@ -3,6 +3,7 @@
 pub mod ca;
 pub mod certs;
 pub mod current_user;
+pub mod generators;
 pub mod json;
 pub mod keystores;
 pub mod localca;

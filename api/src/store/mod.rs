@@ -21,6 +21,7 @@ pub mod account;
 pub mod authorised_ca;
 pub mod cert_issuer;
 pub mod certificate;
+pub mod csr_generator;
 pub mod ended_token;
 mod engine;
 mod error;

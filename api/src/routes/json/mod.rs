@@ -5,6 +5,7 @@ pub mod certificate;
 pub mod certificate_change;
 pub mod certificate_import;
 pub mod certificate_request;
+pub mod csr_generator;
 pub mod key_store;
 pub mod local_ca;
 pub mod login;

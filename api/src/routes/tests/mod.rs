@@ -5,6 +5,7 @@ mod ca;
 mod certs;
 mod current_user;
 mod echoes;
+mod generators;
 mod keystores;
 mod localca;
 mod login;

@@ -27,6 +27,7 @@ async fn every_statement_can_be_prepared_on_both_engines() {
         super::certificate::READ_STATEMENTS,
         super::certificate::REMOVE_STATEMENTS,
         super::certificate::TOMBSTONE_STATEMENTS,
+        super::csr_generator::STATEMENTS,
         super::ended_token::STATEMENTS,
         super::installation::STATEMENTS,
         super::inventory_version::STATEMENTS,
