@@ -18,6 +18,7 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::error::ApiError;
 use crate::inventory::view::LatestView;
+use crate::key_pair::KeyMaker;
 use crate::random::Random;
 use crate::readiness::{NotReady, Readiness};
 use crate::signer_client::{SignerClient, SignerError};
@@ -41,6 +42,8 @@ pub struct AppState {
     pub passwords: Passwords,
     /// Issues and checks bearer tokens.
     pub tokens: Arc<BearerTokens>,
+    /// Makes key pairs.
+    pub keys: KeyMaker,
     /// The signer.
     pub signer: SignerClient,
     /// What must be able to work; a part adds itself when it starts.

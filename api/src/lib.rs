@@ -15,6 +15,7 @@ mod ip_white_list;
 pub mod issuance;
 pub mod issuer_choice;
 pub mod json;
+pub mod key_pair;
 mod lease;
 pub mod listener;
 pub mod log;

@@ -19,6 +19,7 @@ use crate::config::Config;
 use crate::first_start::{self, FirstAdministratorError, FirstStart};
 use crate::inventory::local_ca::Resumer;
 use crate::inventory::view::LatestView;
+use crate::key_pair::KeyMaker;
 use crate::listener::{self, BindError, IdentityError, Listening, ServerIdentity};
 use crate::metrics;
 use crate::random::Random;
@@ -136,6 +137,7 @@ impl Service {
             config: Arc::new(config),
             store,
             inventory: LatestView::default(),
+            keys: KeyMaker::default(),
             clock,
             random,
         };

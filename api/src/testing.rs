@@ -21,6 +21,7 @@ use crate::auth::token_keys::TokenKey;
 use crate::clock::{Clock as _, TestClock};
 use crate::config::Config;
 use crate::inventory::view::LatestView;
+use crate::key_pair::KeyMaker;
 use crate::random::{Random as _, SystemRandom};
 use crate::readiness::Readiness;
 use crate::signer_client::fake_signer::FakeSigner;
@@ -102,6 +103,7 @@ pub(crate) async fn api_on(store: TestStore, change: impl FnOnce(&mut Config)) -
         signer,
         store: store.store.clone(),
         inventory: LatestView::default(),
+        keys: KeyMaker::default(),
         clock: Arc::clone(&clock) as _,
         random: Arc::clone(&random) as _,
         passwords: Passwords::new(random).unwrap(),

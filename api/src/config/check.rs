@@ -1,5 +1,6 @@
 //! From text to settings that are sound: every value read, its range checked.
 
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
@@ -40,6 +41,10 @@ impl Config {
             max_body: check.number("request.max.bytes", 65_536, 16_777_216),
             body_timeout: Duration::from_secs(check.number("request.body.timeout.seconds", 1, 600)),
             bad_keys: check.bad_keys(&defaults.home),
+            p12_iterations: {
+                let iterations = check.number("p12.iterations", 10_000, 5_000_000);
+                NonZeroU32::new(iterations).unwrap_or(defaults.p12_iterations)
+            },
             log_level: check.log_level(),
             home: defaults.home,
         };

@@ -30,5 +30,6 @@ pub const KEYS: &[Key] = &[
     Key { name: "request.max.bytes", default: "1048576" },
     Key { name: "request.body.timeout.seconds", default: "30" },
     Key { name: "csr.bad-keys.file", default: "" },
+    Key { name: "p12.iterations", default: "10000" },
     Key { name: "log.level", default: "info" },
 ];

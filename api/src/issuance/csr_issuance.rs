@@ -52,6 +52,8 @@ pub struct Issuer {
     pub issuer_certificate_id: CertificateId,
     /// That CA, for the draft.
     pub ca: IssuingCa,
+    /// DER of that CA's certificate and of those above it, up to the root.
+    pub chain: Vec<Vec<u8>>,
     /// What its certificates contain.
     pub profile: ProfileDefinition,
 }

@@ -4,7 +4,7 @@ use chancery_shared::id::CertIssuerId;
 
 use super::check_live;
 use crate::error::{ApiError, Code};
-use crate::inventory::local_ca;
+use crate::inventory::{ca_chain, local_ca};
 use crate::issuance::csr_issuance::Issuer;
 use crate::store::Store;
 
@@ -36,6 +36,7 @@ pub async fn issuing(store: &Store, id: CertIssuerId) -> Result<Issuer, ApiError
         key_id,
         issuer_certificate_id,
         ca: local_ca::issuing_ca(store, &ca).await?,
+        chain: ca_chain::ders(store, issuer_certificate_id).await?,
         profile: profile.definition,
     })
 }

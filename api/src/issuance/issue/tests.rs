@@ -9,7 +9,7 @@ use super::*;
 use crate::certificate::CertificateFacts;
 use crate::certificate::history::HistoryEvent;
 use crate::inventory::profile_definition::ProfileDefinition;
-use crate::issuance::signing::SigningError;
+use crate::issuance::signing::{SignedTbs, SigningError};
 use crate::signer_client::SignerError;
 
 mod account;

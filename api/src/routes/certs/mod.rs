@@ -1,11 +1,13 @@
 //! `/certs`: certificates, requested and read, and their records.
 
+mod asking;
 mod change;
 mod delete;
 mod download;
 mod import;
 mod list;
 mod request_csr;
+mod request_dn;
 
 use axum::extract::State;
 use chancery_shared::id::kind;
@@ -23,6 +25,7 @@ use crate::request::PathId;
 pub fn routes() -> OpenApiRouter<AppState> {
     OpenApiRouter::new()
         .routes(routes!(request_csr::request_csr))
+        .routes(routes!(request_dn::request_dn))
         .routes(routes!(list::list))
         .routes(routes!(import::import))
         .routes(routes!(one, change::change, delete::delete))

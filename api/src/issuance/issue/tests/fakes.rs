@@ -80,6 +80,7 @@ impl Signer {
             key_id: Id::from_bytes([5; 12]),
             issuer_certificate_id: Id::from_bytes([5; 12]),
             ca: IssuingCa::new(&der, algorithm, Pointers::default()).unwrap(),
+            chain: vec![der],
             profile,
         }
     }

@@ -2,6 +2,7 @@
 
 mod change;
 mod delete;
+mod dn;
 mod download;
 mod faults;
 mod import;
