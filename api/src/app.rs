@@ -18,6 +18,7 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::error::ApiError;
 use crate::inventory::view::LatestView;
+use crate::key_data::Vault;
 use crate::key_pair::KeyMaker;
 use crate::random::Random;
 use crate::readiness::{NotReady, Readiness};
@@ -42,6 +43,8 @@ pub struct AppState {
     pub passwords: Passwords,
     /// Issues and checks bearer tokens.
     pub tokens: Arc<BearerTokens>,
+    /// The keys that kept private keys are sealed under.
+    pub vault: Vault,
     /// Makes key pairs.
     pub keys: KeyMaker,
     /// The signer.
@@ -119,6 +122,7 @@ fn administrators() -> OpenApiRouter<AppState> {
         .merge(routes::keystores::routes())
         .merge(routes::localca::routes())
         .merge(routes::profiles::routes())
+        .merge(routes::settings::routes())
         .merge(routes::teams::routes())
         .merge(routes::users::routes())
 }

@@ -19,6 +19,7 @@ use crate::config::Config;
 use crate::first_start::{self, FirstAdministratorError, FirstStart};
 use crate::inventory::local_ca::Resumer;
 use crate::inventory::view::LatestView;
+use crate::key_data::{Purger, Vault};
 use crate::key_pair::KeyMaker;
 use crate::listener::{self, BindError, IdentityError, Listening, ServerIdentity};
 use crate::metrics;
@@ -44,6 +45,7 @@ struct Jobs {
     renewal: Renewal,
     resumer: Resumer,
     reconciler: Reconciler,
+    purger: Purger,
 }
 
 impl Jobs {
@@ -52,7 +54,9 @@ impl Jobs {
         let ready = first_start.done();
         let renewal = Renewal::start(state.clone(), identity.clone(), ready);
         let resumer = Resumer::start(state.clone());
-        Self { first_start, renewal, resumer, reconciler: reconcile::start(state.clone()) }
+        let purger = Purger::start(state.clone());
+        let reconciler = reconcile::start(state.clone());
+        Self { first_start, renewal, resumer, reconciler, purger }
     }
 
     async fn stop(self) {
@@ -61,6 +65,7 @@ impl Jobs {
             self.renewal.stop(),
             self.resumer.stop(),
             self.reconciler.stop(),
+            self.purger.stop(),
         );
     }
 }
@@ -137,6 +142,7 @@ impl Service {
             config: Arc::new(config),
             store,
             inventory: LatestView::default(),
+            vault: Vault::default(),
             keys: KeyMaker::default(),
             clock,
             random,

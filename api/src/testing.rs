@@ -21,6 +21,7 @@ use crate::auth::token_keys::TokenKey;
 use crate::clock::{Clock as _, TestClock};
 use crate::config::Config;
 use crate::inventory::view::LatestView;
+use crate::key_data::Vault;
 use crate::key_pair::KeyMaker;
 use crate::random::{Random as _, SystemRandom};
 use crate::readiness::Readiness;
@@ -45,7 +46,7 @@ pub(crate) struct Api {
     /// The signer behind the service.
     pub(crate) fake: FakeSigner,
     _folder: tempfile::TempDir,
-    _store: TestStore,
+    database: TestStore,
 }
 
 /// Who asks, and with which token.
@@ -103,6 +104,7 @@ pub(crate) async fn api_on(store: TestStore, change: impl FnOnce(&mut Config)) -
         signer,
         store: store.store.clone(),
         inventory: LatestView::default(),
+        vault: Vault::default(),
         keys: KeyMaker::default(),
         clock: Arc::clone(&clock) as _,
         random: Arc::clone(&random) as _,
@@ -126,7 +128,7 @@ pub(crate) async fn api_on(store: TestStore, change: impl FnOnce(&mut Config)) -
         member,
         fake,
         _folder: folder,
-        _store: store,
+        database: store,
     }
 }
 
@@ -219,6 +221,14 @@ impl Api {
         self.fake.signer().ceiling = ceiling.clone();
         let is_seen = |state: &SignerState| state.ceiling() == Some(&ceiling);
         self.state.signer.watch_state().wait_for(is_seen).await.unwrap();
+    }
+
+    /// Everything that SQLite has on the disk: file and log.
+    pub(crate) fn bytes_on_disk(&self) -> Vec<u8> {
+        let path = self.database.url.trim_start_matches("sqlite://");
+        let path = path.split('?').next().unwrap();
+        let log = std::fs::read(format!("{path}-wal")).unwrap_or_default();
+        [std::fs::read(path).unwrap(), log].concat()
     }
 
     pub(crate) fn member_id(&self) -> UserId {

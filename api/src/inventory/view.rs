@@ -14,6 +14,7 @@ use super::cert_issuer;
 use crate::error::ApiError;
 use crate::issuance::csr_issuance::Issuer;
 use crate::reference::{Find, Item};
+use crate::settings::{self, Period};
 use crate::store::account::TokenHolder;
 use crate::store::cert_issuer::CertIssuer;
 use crate::store::csr_generator::CsrGenerator;
@@ -93,6 +94,7 @@ struct Read {
     teams_of: Memo<UserId, Vec<Team>>,
     authorised_teams: Memo<CertIssuerId, Vec<TeamId>>,
     issuers: Memo<CertIssuerId, Issuer>,
+    retention: Memo<(), Period>,
 }
 
 impl InventoryView {
@@ -107,6 +109,7 @@ impl InventoryView {
             teams_of: Memo::default(),
             authorised_teams: Memo::default(),
             issuers: Memo::default(),
+            retention: Memo::default(),
         }))
     }
 
@@ -140,6 +143,16 @@ impl InventoryView {
     /// Only if the database fails.
     pub async fn authorised_teams(&self, id: CertIssuerId) -> Result<Arc<Vec<TeamId>>, StoreError> {
         self.0.authorised_teams.get_or(id, || self.0.store.authorised_teams_of(id)).await
+    }
+
+    /// How long private keys are kept.
+    ///
+    /// # Errors
+    ///
+    /// Only if the database fails.
+    pub async fn retention(&self) -> Result<Period, StoreError> {
+        let period = self.0.retention.get_or((), || settings::retention(&self.0.store)).await?;
+        Ok(*period)
     }
 
     /// An issuer with all that issuing through it needs.

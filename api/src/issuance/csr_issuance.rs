@@ -48,6 +48,8 @@ pub struct Issuer {
     pub local_ca_id: LocalCaId,
     /// That CA's key.
     pub key_id: KeyId,
+    /// The token that holds it.
+    pub token: String,
     /// The record of that CA's certificate.
     pub issuer_certificate_id: CertificateId,
     /// That CA, for the draft.

@@ -4,6 +4,8 @@
 use std::sync::Arc;
 
 use chancery_shared::fail_point;
+use chancery_shared::id::CertificateId;
+use time::OffsetDateTime;
 
 use super::asking::Asking;
 use super::departures::departures;
@@ -14,9 +16,11 @@ use super::issue_error::IssueError;
 use super::new_record::{MadeBy, Records, new_record};
 use super::signing::{Signing, SigningError};
 use super::tbs::DraftError;
+use crate::key_data::{DataKey, Form};
 use crate::key_pair::{KeyMaker, KeyPair};
 use crate::packaging::{self, Closing, Contents};
 use crate::random::Random;
+use crate::store::key_data::KeyData;
 
 /// What makes keys and packages.
 #[derive(Clone)]
@@ -25,6 +29,15 @@ pub struct Workshop {
     pub keys: KeyMaker,
     /// For salts and vectors.
     pub random: Arc<dyn Random>,
+}
+
+/// What is made of the key.
+#[derive(Clone, Debug)]
+pub struct Package {
+    /// How it is closed.
+    pub closing: Closing,
+    /// The key that it is sealed under and kept; `None`: not kept.
+    pub keep_under: Option<Arc<DataKey>>,
 }
 
 /// Issues one certificate for a DN. Steps 1 and 2 are behind: [`DnIssuance`] says so.
@@ -38,7 +51,7 @@ pub struct Workshop {
 /// reconciliation makes its record whatever happens here.
 pub async fn issue_for_dn<S: Signing, R: Records>(
     issuance: DnIssuance<'_>,
-    closing: Closing,
+    package: Package,
     workshop: &Workshop,
     signing: &S,
     records: &R,
@@ -62,18 +75,22 @@ pub async fn issue_for_dn<S: Signing, R: Records>(
     fail_point::reach("api: signed");
 
     // 7. Record. The package comes first: what is kept of the key is part of the record.
-    let record = new_record(&context, &signed, Some(&csr), MadeBy::Request)
+    let mut record = new_record(&context, &signed, Some(&csr), MadeBy::Request)
         .map_err(IssueError::NotACertificate)?;
     let order = Order {
         key,
         leaf: record.certificate.der.clone(),
         chain: issuance.issuer.chain.clone(),
         name: shown_as(&record.certificate.common_name, &record.certificate.subject_dn),
-        closing,
+        package,
         random: Arc::clone(&workshop.random),
+        certificate_id: record.certificate.id,
+        now: issuance.now,
     };
     let packed = workshop.keys.work(move || order.pack()).await.map_err(IssueError::Key)?;
-    let p12 = packed.map_err(IssueError::Package)?;
+    let (p12, key_data) = packed.map_err(IssueError::Package)?;
+    record.certificate.has_key_data = key_data.is_some();
+    record.key_data = key_data;
     let certificate_id = insert(&record, records).await?;
     fail_point::reach("api: recorded");
 
@@ -106,15 +123,32 @@ struct Order {
     leaf: Vec<u8>,
     chain: Vec<Vec<u8>>,
     name: String,
-    closing: Closing,
+    package: Package,
     random: Arc<dyn Random>,
+    certificate_id: CertificateId,
+    now: OffsetDateTime,
 }
 
 impl Order {
-    fn pack(self) -> Result<Vec<u8>, packaging::PackagingError> {
+    /// The PKCS#12 file, and all forms sealed where they are kept.
+    fn pack(self) -> Result<(Vec<u8>, Option<KeyData>), packaging::PackagingError> {
         let pkcs8 = self.key.to_pkcs8()?;
         let contents =
             Contents { pkcs8: &pkcs8, leaf: &self.leaf, chain: &self.chain, name: &self.name };
-        packaging::to_p12(&contents, &self.closing, &*self.random)
+        let Package { closing, keep_under } = &self.package;
+        let random = &*self.random;
+        let p12 = packaging::to_p12(&contents, closing, random)?;
+        let Some(data_key) = keep_under else { return Ok((p12, None)) };
+        let jks = packaging::to_jks(&contents, closing, self.now, random)?;
+        let pem = packaging::to_pem(&contents, closing, random)?;
+        let seal = |form, package: &[u8]| data_key.seal(self.certificate_id, form, package, random);
+        let key_data = KeyData {
+            data_key_id: data_key.id(),
+            p12: seal(Form::P12, &p12)?,
+            jks: seal(Form::Jks, &jks)?,
+            pem: seal(Form::Pem, &pem)?,
+            kept_at: self.now,
+        };
+        Ok((p12, Some(key_data)))
     }
 }

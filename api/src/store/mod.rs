@@ -28,6 +28,7 @@ mod error;
 pub mod installation;
 pub mod inventory_version;
 pub mod journal_head;
+pub mod key_data;
 pub mod key_store;
 pub mod lease;
 pub mod local_ca;
@@ -35,6 +36,7 @@ pub mod membership;
 pub mod profile;
 mod row;
 mod seat;
+pub mod setting;
 pub mod team;
 #[cfg(test)]
 pub(crate) mod testing;

@@ -5,6 +5,7 @@ mod change;
 mod delete;
 mod download;
 mod import;
+mod key_download;
 mod list;
 mod request_csr;
 mod request_dn;
@@ -34,6 +35,9 @@ pub fn routes() -> OpenApiRouter<AppState> {
         .routes(routes!(download::chain))
         .routes(routes!(download::p7b))
         .routes(routes!(download::csr))
+        .routes(routes!(key_download::p12))
+        .routes(routes!(key_download::jks))
+        .routes(routes!(key_download::pem))
 }
 
 /// One certificate.

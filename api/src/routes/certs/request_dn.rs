@@ -19,13 +19,14 @@ use crate::error::{ApiError, Code, JsonError};
 use crate::inventory::view::{InventoryView, Look};
 use crate::issuance::csr_issuance::Issuer;
 use crate::issuance::dn_issuance::{DnIssuance, DnRequestBody, IssuedWithKey};
-use crate::issuance::issue_dn::{Workshop, issue_for_dn};
+use crate::issuance::issue_dn::{Package, Workshop, issue_for_dn};
 use crate::issuance::preview;
 use crate::issuer_choice::{self, IssuerChoice, Permitted};
 use crate::json::Json;
 use crate::packaging::Closing;
 use crate::reference::{Field, agreed};
 use crate::request::{Query, RequestId, Told};
+use crate::settings::Period;
 use crate::store::csr_generator::CsrGenerator;
 use crate::team::{self, TeamChoice};
 
@@ -72,13 +73,22 @@ pub(super) async fn request_dn(
     let issuer = inventory.issuer(permitted.issuer().id).await?;
     let closing = closing(&state, &mut body)?;
 
-    let request = Accepted { permitted, issuer, generator, request_id, body };
+    let retention = inventory.retention().await?;
+    let request = Accepted { permitted, issuer, generator, request_id, body, retention };
     if is_preview {
         return request.preview(&state).map(|preview| ([NO_STORE], None, Json(preview)));
     }
 
+    // Without a token that can seal it, a key that is to be kept is not made.
+    let keep_under = if retention.is_nothing() {
+        None
+    } else {
+        Some(state.vault.newest(&state, &request.issuer.token).await?)
+    };
+    let package = Package { closing, keep_under };
+
     // 3. to 8. In a task of their own: once the signer is asked, the record must follow.
-    let done = tokio::spawn(request.issue(state, closing).in_current_span()).await;
+    let done = tokio::spawn(request.issue(state, package).in_current_span()).await;
     let (IssuedWithKey { certificate_id, pem, p12 }, told) = done.map_err(ApiError::internal)??;
     let id = certificate_id.to_string();
     let answer = certificate_request::IssuedWithKey {
@@ -122,18 +132,19 @@ struct Accepted {
     generator: CsrGenerator,
     request_id: RequestId,
     body: DnRequest,
+    retention: Period,
 }
 
 impl Accepted {
     async fn issue(
         self,
         state: AppState,
-        closing: Closing,
+        package: Package,
     ) -> Result<(IssuedWithKey, Told), ApiError> {
         let workshop = Workshop { keys: state.keys.clone(), random: Arc::clone(&state.random) };
         let issuance = self.issuance(&state);
         let issued =
-            issue_for_dn(issuance, closing, &workshop, &state.signer, &state.store).await?;
+            issue_for_dn(issuance, package, &workshop, &state.signer, &state.store).await?;
         let told = told(&self.permitted, issued.certificate_id);
         Ok((issued, told))
     }
@@ -141,13 +152,14 @@ impl Accepted {
     /// 3. and 4. alone, without a key.
     fn preview(&self, state: &AppState) -> Result<DnRequestAnswer, ApiError> {
         let issuance = self.issuance(state);
-        let preview = preview::preview_for_dn(&issuance)?;
+        let mut preview = preview::preview_for_dn(&issuance)?;
+        preview.certificate.has_key_data = !self.retention.is_nothing();
         let preview = previewed(&self.permitted, preview, issuance.now)?;
         Ok(DnRequestAnswer::Preview(Box::new(preview)))
     }
 
     fn issuance<'a>(&'a self, state: &AppState) -> DnIssuance<'a> {
-        let Self { permitted, issuer, generator, request_id, body } = self;
+        let Self { permitted, issuer, generator, request_id, body, retention: _ } = self;
         DnIssuance {
             requester: requester(permitted, request_id),
             issuer,

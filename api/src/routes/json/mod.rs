@@ -11,6 +11,7 @@ pub mod local_ca;
 pub mod login;
 pub mod preview;
 pub mod profile;
+pub mod setting;
 pub mod team;
 pub mod user;
 

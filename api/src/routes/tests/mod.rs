@@ -10,6 +10,7 @@ mod keystores;
 mod localca;
 mod login;
 mod profiles;
+mod settings;
 mod team_rule;
 mod teams;
 mod users;

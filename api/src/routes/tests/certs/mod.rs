@@ -9,6 +9,7 @@ mod import;
 mod import_refused;
 mod imported;
 mod issuer;
+mod kept;
 mod list;
 mod preview;
 mod record;
