@@ -35,7 +35,8 @@ newest_postgres() { compgen -G '/usr/lib/postgresql/*/bin' | sort -V | tail -n 1
 
 install_missing() {
   local missing=() pair
-  for pair in gcc:gcc softhsm2-util:softhsm2 openssl:openssl certtool:gnutls-bin curl:curl jq:jq \
+  for pair in gcc:gcc softhsm2-util:softhsm2 openssl:openssl certtool:gnutls-bin \
+    keytool:default-jre-headless pk12util:libnss3-tools curl:curl jq:jq \
     python3:python3 shellcheck:shellcheck setpriv:util-linux pkill:procps; do
     have "${pair%%:*}" || missing+=("${pair##*:}")
   done

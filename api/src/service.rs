@@ -139,11 +139,11 @@ impl Service {
             passwords: Passwords::new(Arc::clone(&random))?,
             tokens: Arc::new(BearerTokens::new(&keys, config.token_lifetime)),
             readiness: Readiness::default(),
+            keys: KeyMaker::new(config.key_pool),
             config: Arc::new(config),
             store,
             inventory: LatestView::default(),
             vault: Vault::default(),
-            keys: KeyMaker::default(),
             clock,
             random,
         };

@@ -93,6 +93,8 @@ pub(crate) async fn api_on(store: TestStore, change: impl FnOnce(&mut Config)) -
     let random = Arc::new(SystemRandom);
     let folder = tempfile::tempdir().unwrap();
     let mut config = Config::with_defaults(folder.path().to_owned());
+    // Keys that no test asks for would take its processor.
+    config.key_pool.keys = 0;
     change(&mut config);
     let key = TokenKey { id: "a".repeat(24), secret: Zeroizing::new(vec![7; 32]) };
     let fake = FakeSigner::start(folder.path());
@@ -105,7 +107,7 @@ pub(crate) async fn api_on(store: TestStore, change: impl FnOnce(&mut Config)) -
         store: store.store.clone(),
         inventory: LatestView::default(),
         vault: Vault::default(),
-        keys: KeyMaker::default(),
+        keys: KeyMaker::new(config.key_pool),
         clock: Arc::clone(&clock) as _,
         random: Arc::clone(&random) as _,
         passwords: Passwords::new(random).unwrap(),

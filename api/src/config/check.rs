@@ -9,6 +9,7 @@ use tracing_subscriber::filter::Targets;
 
 use super::file::Value;
 use crate::issuance::bad_keys::BadKeys;
+use crate::key_pair::PoolSize;
 
 use super::{Config, ConfigError, ConfigFile, KEYS, Origin, Problem};
 
@@ -41,6 +42,10 @@ impl Config {
             max_body: check.number("request.max.bytes", 65_536, 16_777_216),
             body_timeout: Duration::from_secs(check.number("request.body.timeout.seconds", 1, 600)),
             bad_keys: check.bad_keys(&defaults.home),
+            key_pool: PoolSize {
+                keys: check.number("keys.pool.size", 0, 1000),
+                per_minute: check.number("keys.pool.refill.per.minute", 1, 60_000),
+            },
             p12_iterations: {
                 let iterations = check.number("p12.iterations", 10_000, 5_000_000);
                 NonZeroU32::new(iterations).unwrap_or(defaults.p12_iterations)

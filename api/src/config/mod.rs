@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::issuance::bad_keys::BadKeys;
+use crate::key_pair::PoolSize;
 
 pub use error::{ConfigError, Origin, Problem};
 pub use file::ConfigFile;
@@ -49,6 +50,8 @@ pub struct Config {
     pub body_timeout: Duration,
     /// `csr.bad-keys.file`: keys that are not certified, the shipped ones among them.
     pub bad_keys: BadKeys,
+    /// `keys.pool.size` and `keys.pool.refill.per.minute`: RSA keys that are ready.
+    pub key_pool: PoolSize,
     /// `p12.iterations`: how often a package's key derivations hash its password.
     pub p12_iterations: NonZeroU32,
     /// `log.level`, a filter such as `info` or `info,chancery_api=debug`.
@@ -71,6 +74,7 @@ impl Config {
             max_body: 1024 * 1024,
             body_timeout: Duration::from_secs(30),
             bad_keys: BadKeys::shipped(),
+            key_pool: PoolSize { keys: 8, per_minute: 600 },
             p12_iterations: DEFAULT_ITERATIONS,
             log_level: "info".to_owned(),
             home,

@@ -8,6 +8,7 @@ use chancery_shared::wire::algorithm::KeyAlgorithm;
 use tokio::sync::Semaphore;
 
 use super::KeyPair;
+use super::pool::{Pool, PoolSize};
 use crate::inventory::local_ca::algorithm::key_name;
 
 /// Makes key pairs. Clones share the bounds.
@@ -17,6 +18,7 @@ pub struct KeyMaker {
     turns: Arc<Semaphore>,
     /// Who finds no seat comes back later: a queue without end would starve everyone in it.
     seats: Arc<Semaphore>,
+    pool: Pool,
 }
 
 /// Why there is no key.
@@ -33,23 +35,26 @@ pub enum MakeError {
     CutOff,
 }
 
-impl Default for KeyMaker {
-    fn default() -> Self {
+impl KeyMaker {
+    /// Room for as many keys at a time as there are processors, and a pool of this size.
+    pub fn new(pool: PoolSize) -> Self {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         Self {
             turns: Arc::new(Semaphore::new(processors)),
             seats: Arc::new(Semaphore::new(processors + WAITING)),
+            pool: Pool::new(pool),
         }
     }
-}
 
-impl KeyMaker {
-    /// A new key pair of this kind.
+    /// A new key pair of this kind, at once where one is ready.
     ///
     /// # Errors
     ///
     /// See [`MakeError`].
     pub async fn make(&self, algorithm: KeyAlgorithm) -> Result<KeyPair, MakeError> {
+        if let Some(ready) = self.pool.take(algorithm) {
+            return Ok(ready);
+        }
         let seat = Arc::clone(&self.seats).try_acquire_owned().map_err(|_| MakeError::Busy)?;
         let work = move || {
             let began = Instant::now();

@@ -5,6 +5,7 @@
 
 mod csr;
 mod maker;
+mod pool;
 
 use aws_lc_rs::encoding::{AsDer as _, Pkcs8V1Der, PublicKeyX509Der};
 use aws_lc_rs::error::Unspecified;
@@ -20,6 +21,7 @@ use zeroize::Zeroizing;
 
 pub use csr::CsrError;
 pub use maker::{KeyMaker, MakeError};
+pub use pool::PoolSize;
 
 /// A key pair. aws-lc-rs wipes the private half when it goes.
 pub struct KeyPair {
