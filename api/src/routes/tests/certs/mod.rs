@@ -3,6 +3,7 @@
 mod change;
 mod delete;
 mod dn;
+mod dn_cases;
 mod download;
 mod faults;
 mod import;
