@@ -46,7 +46,7 @@ pub(crate) struct Api {
     /// The signer behind the service.
     pub(crate) fake: FakeSigner,
     _folder: tempfile::TempDir,
-    database: TestStore,
+    pub(crate) database: TestStore,
 }
 
 /// Who asks, and with which token.
@@ -223,14 +223,6 @@ impl Api {
         self.fake.signer().ceiling = ceiling.clone();
         let is_seen = |state: &SignerState| state.ceiling() == Some(&ceiling);
         self.state.signer.watch_state().wait_for(is_seen).await.unwrap();
-    }
-
-    /// Everything that SQLite has on the disk: file and log.
-    pub(crate) fn bytes_on_disk(&self) -> Vec<u8> {
-        let path = self.database.url.trim_start_matches("sqlite://");
-        let path = path.split('?').next().unwrap();
-        let log = std::fs::read(format!("{path}-wal")).unwrap_or_default();
-        [std::fs::read(path).unwrap(), log].concat()
     }
 
     pub(crate) fn member_id(&self) -> UserId {

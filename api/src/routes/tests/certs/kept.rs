@@ -141,8 +141,9 @@ async fn a_key_is_kept_to_the_last_moment_of_its_period_and_no_byte_of_it_longer
         let issued = made(&api.member()).await;
         let id = issued["id"].as_str().unwrap().parse().unwrap();
         let kept = api.state.store.key_data(id).await.unwrap().unwrap();
-        let is_on_disk =
-            |bytes: &[u8]| api.bytes_on_disk().windows(64).any(|window| bytes[100..164] == *window);
+        let is_on_disk = |bytes: &[u8]| {
+            api.database.bytes_on_disk().windows(64).any(|window| bytes[100..164] == *window)
+        };
         assert!(is_on_disk(&kept.p12), "{value} {unit}");
 
         api.clock.advance(period - Duration::MILLISECOND);
