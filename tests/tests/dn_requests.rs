@@ -68,17 +68,17 @@ on_both_engines! {
 }
 
 /// All files below a folder.
-fn files(folder: &Path) -> Vec<Vec<u8>> {
+fn files(folder: &Path) -> anyhow::Result<Vec<Vec<u8>>> {
     let mut found = Vec::new();
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
         if path.is_dir() {
-            found.extend(files(&path));
+            found.extend(files(&path)?);
         } else if path.is_file() {
-            found.push(std::fs::read(&path).unwrap());
+            found.push(std::fs::read(&path)?);
         }
     }
-    found
+    Ok(found)
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn database_and_folder_of_the_api_open_no_kept_key_without_the_token() {
     for file in
         ["data", "config", "log"].map(|name| home.join(name)).iter().filter(|it| it.is_dir())
     {
-        for bytes in files(file) {
+        for bytes in files(file).unwrap() {
             let holds = |part: &[u8]| bytes.windows(part.len()).any(|window| window == part);
             assert!(!holds(&package[64..128]) && !holds(PASSWORD.as_bytes()), "{}", file.display());
         }
