@@ -2,7 +2,7 @@
 # The trial of Chancery: signer and API as one user on this machine, with a SoftHSM2 token.
 #
 #   ./run.sh        builds, makes the home on the first start, starts the service, stays in front
-#   ./run.sh demo   asks the running service for a certificate and shows it
+#   ./run.sh demo   asks the running service for two certificates and shows them
 #
 # README.md says what each variable means. CHANCERY_BIN names a folder of built programs; then
 # nothing is built.
@@ -331,6 +331,21 @@ demo() {
   printf '%b\n' "$(sed 's/^\["//; s/"\]$//; s/","/\\n/g' <<<"$answer")" >"$work/chain.pem"
   openssl verify -x509_strict -CAfile "$home/root-ca.pem" -untrusted "$work/chain.pem" \
     "$work/certificate.pem" | sed "s,^$work/,,"
+
+  say "and one for a DN, with a key that the service makes:"
+  answer=$(call /api/certs/request '{"caName":"Chancery Issuer","dn":"CN=dn.example.test,O=Demo",
+    "addCnAsDnsSan":true,"csrGeneratorName":"ECDSA P-256","p12Password":"open sesame"}')
+  json_string p12Data <<<"$answer" | base64 -d >"$work/bundle.p12"
+  openssl pkcs12 -in "$work/bundle.p12" -passin pass:'open sesame' -nodes -out "$work/bundle.pem"
+  openssl x509 -in "$work/bundle.pem" -noout -subject -issuer -serial -dates \
+    -ext subjectAltName,keyUsage,extendedKeyUsage
+  openssl verify -x509_strict -CAfile "$home/root-ca.pem" -untrusted "$work/bundle.pem" \
+    "$work/bundle.pem" | sed "s,^$work/,,"
+  if [[ $(openssl x509 -in "$work/bundle.pem" -noout -pubkey) != \
+    $(openssl pkey -in "$work/bundle.pem" -pubout) ]]; then
+    fail "the private key is not that of the certificate"
+  fi
+  say "bundle.p12 holds certificate, chain and private key; the key is the certificate's"
   call /api/logouthere >/dev/null
 }
 

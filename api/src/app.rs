@@ -19,6 +19,8 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::error::ApiError;
 use crate::inventory::view::LatestView;
+use crate::key_data::Vault;
+use crate::key_pair::KeyMaker;
 use crate::random::Random;
 use crate::readiness::{NotReady, Readiness};
 use crate::signer_client::{SignerClient, SignerError};
@@ -62,6 +64,10 @@ pub struct App {
     pub passwords: Passwords,
     /// Issues and checks bearer tokens.
     pub tokens: Arc<BearerTokens>,
+    /// The keys that kept private keys are sealed under.
+    pub vault: Vault,
+    /// Makes key pairs.
+    pub keys: KeyMaker,
     /// The signer.
     pub signer: SignerClient,
     /// What must be able to work; a part adds itself when it starts.
@@ -126,15 +132,18 @@ fn members() -> OpenApiRouter<AppState> {
         .merge(routes::current_user::routes())
         .merge(routes::certs::routes())
         .merge(routes::ca::member_routes())
+        .merge(routes::generators::member_routes())
 }
 
 /// Routes for administrators: where a new route belongs unless its rule says otherwise.
 fn administrators() -> OpenApiRouter<AppState> {
     OpenApiRouter::new()
         .merge(routes::ca::routes())
+        .merge(routes::generators::routes())
         .merge(routes::keystores::routes())
         .merge(routes::localca::routes())
         .merge(routes::profiles::routes())
+        .merge(routes::settings::routes())
         .merge(routes::teams::routes())
         .merge(routes::users::routes())
 }

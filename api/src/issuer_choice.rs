@@ -4,6 +4,7 @@ use crate::error::{ApiError, Code};
 use crate::inventory::view::InventoryView;
 use crate::reference::{Field, agreed};
 use crate::store::cert_issuer::CertIssuer;
+use crate::store::csr_generator::CsrGenerator;
 use crate::team::Member;
 
 /// A member together with an issuer that their team may use. Only [`resolve`] makes one.
@@ -43,6 +44,44 @@ impl Permitted {
             self.issuer.name
         );
         Err(ApiError::refused(Code::PolicyViolation, message))
+    }
+}
+
+impl Permitted {
+    /// Whether keys are made for who asks through the issuer.
+    ///
+    /// # Errors
+    ///
+    /// [`Code::PolicyViolation`] where they are not.
+    pub fn check_takes_dns(&self) -> Result<(), ApiError> {
+        if self.issuer.allow_dn_requests {
+            return Ok(());
+        }
+        let message = format!(
+            "{} takes no requests with a DN; send a CSR or name another issuer (rule \
+             allowDnRequests)",
+            self.issuer.name
+        );
+        Err(ApiError::refused(Code::PolicyViolation, message))
+    }
+
+    /// Whether the issuer takes keys of this CSR Generator.
+    ///
+    /// # Errors
+    ///
+    /// [`Code::PolicyViolation`] where it does not.
+    pub fn check_generator(&self, generator: &CsrGenerator) -> Result<(), ApiError> {
+        let CertIssuer { name, allowed_generators: allowed, .. } = &self.issuer;
+        if allowed.is_empty() || allowed.contains(&generator.name) {
+            return Ok(());
+        }
+        let message = format!(
+            "{name} takes no keys of the CSR Generator {}; name one of {} (rule \
+             allowedGenerators)",
+            generator.name,
+            allowed.join(", ")
+        );
+        Err(ApiError::refused_field(Code::PolicyViolation, "csrGeneratorName", message))
     }
 }
 

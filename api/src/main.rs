@@ -12,7 +12,9 @@ use chancery_api::service::Service;
 use chancery_api::{log, metrics};
 use clap::Parser;
 use rustix::fs::Mode;
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit, umask};
+use rustix::process::{
+    DumpableBehavior, Resource, Rlimit, getrlimit, set_dumpable_behavior, setrlimit, umask,
+};
 use sd_notify::NotifyState;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
@@ -47,6 +49,7 @@ fn run(home: &Path) -> anyhow::Result<()> {
     let file = ConfigFile::read(&path, |name| std::env::var(name).ok())?;
     let config = Config::check(file, home)?;
     log::start(&config.log_level)?;
+    forbid_core_dumps();
     allow_many_connections();
     let provider = rustls::crypto::aws_lc_rs::default_provider();
     if provider.install_default().is_err() {
@@ -88,6 +91,16 @@ async fn told(terminate: &mut Signal, interrupt: &mut Signal) {
 fn notify(state: NotifyState<'_>) {
     if let Err(error) = sd_notify::notify(&[state]) {
         tracing::warn!(%error, "systemd was not told");
+    }
+}
+
+/// A dump would hold private keys and passwords.
+fn forbid_core_dumps() {
+    let none = Rlimit { current: Some(0), maximum: Some(0) };
+    let forbidden = setrlimit(Resource::Core, none)
+        .and_then(|()| set_dumpable_behavior(DumpableBehavior::NotDumpable));
+    if let Err(error) = forbidden {
+        tracing::warn!(%error, "a crash may write the memory of this process to a file");
     }
 }
 

@@ -7,6 +7,7 @@ use crate::echo::cut;
 use crate::error::{ApiError, Code};
 use crate::store::account::Account;
 use crate::store::cert_issuer::CertIssuer;
+use crate::store::csr_generator::CsrGenerator;
 use crate::store::key_store::KeyStore;
 use crate::store::local_ca::LocalCa;
 use crate::store::profile::Profile;
@@ -59,6 +60,8 @@ items! {
     Account: kind::User, "user", account, account_named, |_| true;
     Team: kind::Team, "team", team, team_named, |_| true;
     Profile: kind::Profile, "profile", profile, profile_named, |_| true;
+    CsrGenerator: kind::CsrGenerator, "CSR Generator", csr_generator, csr_generator_named,
+        |_| true;
     KeyStore: kind::KeyStore, "Key Store", key_store, live_key_store_named,
         |found| found.deleted_at.is_none();
     LocalCa: kind::LocalCa, "Local CA", local_ca, live_local_ca_named,

@@ -19,6 +19,8 @@ use crate::config::Config;
 use crate::first_start::{self, FirstAdministratorError, FirstStart};
 use crate::inventory::local_ca::Resumer;
 use crate::inventory::view::LatestView;
+use crate::key_data::{Purger, Vault};
+use crate::key_pair::KeyMaker;
 use crate::listener::{self, BindError, IdentityError, Listening, ServerIdentity};
 use crate::metrics;
 use crate::random::Random;
@@ -45,6 +47,7 @@ struct Jobs {
     resumer: Resumer,
     reconciler: Reconciler,
     text_indexer: TextIndexer,
+    purger: Purger,
 }
 
 impl Jobs {
@@ -55,7 +58,8 @@ impl Jobs {
         let resumer = Resumer::start(state.clone());
         let reconciler = reconcile::start(state.clone());
         let text_indexer = TextIndexer::start(state.store.clone());
-        Self { first_start, renewal, resumer, reconciler, text_indexer }
+        let purger = Purger::start(state.clone());
+        Self { first_start, renewal, resumer, reconciler, text_indexer, purger }
     }
 
     async fn stop(self) {
@@ -65,6 +69,7 @@ impl Jobs {
             self.resumer.stop(),
             self.reconciler.stop(),
             self.text_indexer.stop(),
+            self.purger.stop(),
         );
     }
 }
@@ -138,9 +143,11 @@ impl Service {
             passwords: Passwords::new(Arc::clone(&random))?,
             tokens: Arc::new(BearerTokens::new(&keys, config.token_lifetime)),
             readiness: Readiness::default(),
+            keys: KeyMaker::new(config.key_pool),
             config: Arc::new(config),
             store,
             inventory: LatestView::default(),
+            vault: Vault::default(),
             clock,
             random,
         });

@@ -21,6 +21,8 @@ use crate::auth::token_keys::TokenKey;
 use crate::clock::{Clock as _, TestClock};
 use crate::config::Config;
 use crate::inventory::view::LatestView;
+use crate::key_data::Vault;
+use crate::key_pair::KeyMaker;
 use crate::random::{Random as _, SystemRandom};
 use crate::readiness::Readiness;
 use crate::signer_client::fake_signer::FakeSigner;
@@ -44,7 +46,7 @@ pub(crate) struct Api {
     /// The signer behind the service.
     pub(crate) fake: FakeSigner,
     _folder: tempfile::TempDir,
-    _store: TestStore,
+    pub(crate) database: TestStore,
 }
 
 /// Who asks, and with which token.
@@ -91,6 +93,8 @@ pub(crate) async fn api_on(store: TestStore, change: impl FnOnce(&mut Config)) -
     let random = Arc::new(SystemRandom);
     let folder = tempfile::tempdir().unwrap();
     let mut config = Config::with_defaults(folder.path().to_owned());
+    // Keys that no test asks for would take its processor.
+    config.key_pool.keys = 0;
     change(&mut config);
     let key = TokenKey { id: "a".repeat(24), secret: Zeroizing::new(vec![7; 32]) };
     let fake = FakeSigner::start(folder.path());
@@ -102,6 +106,8 @@ pub(crate) async fn api_on(store: TestStore, change: impl FnOnce(&mut Config)) -
         signer,
         store: store.store.clone(),
         inventory: LatestView::default(),
+        vault: Vault::default(),
+        keys: KeyMaker::new(config.key_pool),
         clock: Arc::clone(&clock) as _,
         random: Arc::clone(&random) as _,
         passwords: Passwords::new(random).unwrap(),
@@ -124,7 +130,7 @@ pub(crate) async fn api_on(store: TestStore, change: impl FnOnce(&mut Config)) -
         member,
         fake,
         _folder: folder,
-        _store: store,
+        database: store,
     }
 }
 
@@ -239,6 +245,12 @@ impl Persona {
 
     pub(crate) async fn patch(&self, path: &str, body: &Value) -> Answer {
         let request = self.request(Method::PATCH, path);
+        let request = request.header(header::CONTENT_TYPE, "application/json");
+        self.send(request.body(body.to_string().into()).unwrap()).await
+    }
+
+    pub(crate) async fn put(&self, path: &str, body: &Value) -> Answer {
+        let request = self.request(Method::PUT, path);
         let request = request.header(header::CONTENT_TYPE, "application/json");
         self.send(request.body(body.to_string().into()).unwrap()).await
     }

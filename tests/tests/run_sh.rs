@@ -46,6 +46,9 @@ fn the_demo_issues_a_certificate_and_shows_that_it_verifies() -> anyhow::Result<
     assert!(demo.status.success(), "{text}{}", String::from_utf8_lossy(&demo.stderr));
     assert!(text.contains("CN = demo.example.test"), "{text}");
     assert!(text.contains("certificate.pem: OK"), "{text}");
+    assert!(text.contains("subject=O = Demo, CN = dn.example.test"), "{text}");
+    assert!(text.contains("bundle.pem: OK"), "{text}");
+    assert!(text.contains("the key is the certificate's"), "{text}");
     Ok(())
 }
 
@@ -58,7 +61,7 @@ fn it_runs_on_postgres_too() -> anyhow::Result<()> {
     let demo = trial.run(&["demo"], &[])?;
 
     assert!(demo.status.success(), "{}", String::from_utf8_lossy(&demo.stderr));
-    assert_eq!(database.value("SELECT count(*) FROM certificate")?.trim(), "4");
+    assert_eq!(database.value("SELECT count(*) FROM certificate")?.trim(), "5");
     assert!(!trial.home().join("data/chancery.db").exists());
     drop(running);
     Ok(())

@@ -1,5 +1,6 @@
 //! From text to settings that are sound: every value read, its range checked.
 
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
@@ -8,6 +9,8 @@ use chancery_shared::bad_keys::BadKeys;
 use tracing_subscriber::filter::Targets;
 
 use super::file::Value;
+use crate::key_pair::PoolSize;
+
 use super::{Config, ConfigError, ConfigFile, KEYS, Origin, Problem};
 
 impl Config {
@@ -39,6 +42,14 @@ impl Config {
             max_body: check.number("request.max.bytes", 65_536, 16_777_216),
             body_timeout: Duration::from_secs(check.number("request.body.timeout.seconds", 1, 600)),
             bad_keys: check.bad_keys(&defaults.home),
+            key_pool: PoolSize {
+                keys: check.number("keys.pool.size", 0, 1000),
+                per_minute: check.number("keys.pool.refill.per.minute", 1, 60_000),
+            },
+            p12_iterations: {
+                let iterations = check.number("p12.iterations", 10_000, 5_000_000);
+                NonZeroU32::new(iterations).unwrap_or(defaults.p12_iterations)
+            },
             log_level: check.log_level(),
             home: defaults.home,
         };

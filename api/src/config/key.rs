@@ -30,5 +30,8 @@ pub const KEYS: &[Key] = &[
     Key { name: "request.max.bytes", default: "1048576" },
     Key { name: "request.body.timeout.seconds", default: "30" },
     Key { name: "csr.bad-keys.file", default: "" },
+    Key { name: "keys.pool.size", default: "8" },
+    Key { name: "keys.pool.refill.per.minute", default: "600" },
+    Key { name: "p12.iterations", default: "10000" },
     Key { name: "log.level", default: "info" },
 ];

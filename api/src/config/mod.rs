@@ -6,10 +6,13 @@ mod file;
 mod key;
 
 use std::net::{IpAddr, Ipv4Addr};
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use chancery_shared::bad_keys::BadKeys;
+
+use crate::key_pair::PoolSize;
 
 pub use error::{ConfigError, Origin, Problem};
 pub use file::ConfigFile;
@@ -48,6 +51,10 @@ pub struct Config {
     pub body_timeout: Duration,
     /// `csr.bad-keys.file`: keys that are not certified, the shipped ones among them.
     pub bad_keys: BadKeys,
+    /// `keys.pool.size` and `keys.pool.refill.per.minute`: RSA keys that are ready.
+    pub key_pool: PoolSize,
+    /// `p12.iterations`: how often a package's key derivations hash its password.
+    pub p12_iterations: NonZeroU32,
     /// `log.level`, a filter such as `info` or `info,chancery_api=debug`.
     pub log_level: String,
 }
@@ -68,6 +75,8 @@ impl Config {
             max_body: 1024 * 1024,
             body_timeout: Duration::from_secs(30),
             bad_keys: BadKeys::shipped(),
+            key_pool: PoolSize { keys: 8, per_minute: 600 },
+            p12_iterations: DEFAULT_ITERATIONS,
             log_level: "info".to_owned(),
             home,
         }
@@ -78,6 +87,8 @@ impl Config {
         self.home.join("config/secrets/token-keys")
     }
 }
+
+const DEFAULT_ITERATIONS: NonZeroU32 = NonZeroU32::MIN.saturating_add(9_999);
 
 /// The file of the default database. Its folder must exist.
 fn sqlite_below(home: &Path) -> String {

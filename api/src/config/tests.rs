@@ -45,7 +45,8 @@ fn each_key_can_be_set_in_the_file_or_by_the_environment_which_wins() {
                 database.url=postgres://u:p@db/x\nsigner.socket=/run/s.sock\n\
                 deleteditems.purge.afterdays = 0 \ntoken.lifetime.minutes=5\n\
                 password.min.length=20\nrequest.max.bytes=65536\n\
-                request.body.timeout.seconds=3\nlog.level=info,chancery_api=debug\n";
+                request.body.timeout.seconds=3\np12.iterations=20000\nkeys.pool.size=0\n\
+                keys.pool.refill.per.minute=10\nlog.level=info,chancery_api=debug\n";
     let expected = Config {
         home: "/home".into(),
         address: "::".parse().unwrap(),
@@ -60,6 +61,8 @@ fn each_key_can_be_set_in_the_file_or_by_the_environment_which_wins() {
         max_body: 65_536,
         body_timeout: Duration::from_secs(3),
         bad_keys: BadKeys::shipped(),
+        key_pool: PoolSize { keys: 0, per_minute: 10 },
+        p12_iterations: 20_000.try_into().unwrap(),
         log_level: "info,chancery_api=debug".to_owned(),
     };
 

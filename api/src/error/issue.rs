@@ -7,6 +7,7 @@ use crate::issuance::issue_error::IssueError;
 use crate::issuance::signing::SigningError;
 use crate::issuance::subject_key::SubjectKeyError;
 use crate::issuance::tbs::DraftError;
+use crate::key_pair::MakeError;
 
 /// No wildcard, here and below: a new reason does not compile until someone decides its code.
 impl From<IssueError> for ApiError {
@@ -26,6 +27,21 @@ impl From<IssueError> for ApiError {
                 "subjectAltNames",
                 error.to_string(),
             ),
+            IssueError::Dn(problem) => {
+                ApiError::refused_field(Code::BadDn, "dn", format!("dn: {problem}"))
+            }
+            IssueError::CommonNameAsName(_) => {
+                ApiError::refused_field(Code::InvalidRequest, "addCnAsDnsSan", error.to_string())
+            }
+            IssueError::Key(MakeError::Busy) => ApiError::refused(
+                Code::Throttled,
+                "too many keys are being made; send the request again in a few seconds",
+            ),
+            IssueError::Key(cause @ (MakeError::Crypto(_) | MakeError::CutOff)) => {
+                Self::internal(cause)
+            }
+            IssueError::OwnCsr(cause) => Self::internal(cause),
+            IssueError::Package(cause) => Self::internal(cause),
             IssueError::Extra(problem) => {
                 ApiError::refused_field(Code::InvalidRequest, problem.field(), problem.to_string())
             }

@@ -19,12 +19,16 @@ pub(crate) use owner::{administrators, owner};
 
 use crate::app::AppState;
 use crate::error::{ApiError, Code};
+use crate::inventory::csr_generator;
 use crate::lease::{Job, Lease};
 use crate::readiness::NotReady;
 use crate::store::StoreError;
 
 /// The fact that all of it is done.
 const DONE: &str = "first-start";
+
+/// The fact that the CSR Generators are made: later than the rest of an older installation.
+const GENERATORS: &str = "first-start-generators";
 
 /// One process at a time does it. Its lease is prolonged before each step, and a step is over sooner:
 /// the longest makes a CA, which has two minutes.
@@ -103,6 +107,11 @@ impl FirstStart {
 ///
 /// The signer or the database is not there, or another process is at it.
 async fn run(state: &AppState, lease: &Lease<'_>) -> Result<(), ApiError> {
+    if state.store.fact(GENERATORS).await?.is_none() {
+        hold(lease).await?;
+        csr_generator::make_first(state, "first start").await?;
+        remember(state, GENERATORS, "done").await?;
+    }
     if state.store.fact(DONE).await?.is_none() {
         authorities::make(state, lease).await?;
         remember(state, DONE, "done").await?;

@@ -139,7 +139,8 @@ impl ProfileDefinition {
     }
 }
 
-fn common_name_as_san(
+/// The CN as a name: an address where it is one, else a host.
+pub(crate) fn common_name_as_san(
     subject: &DistinguishedName,
 ) -> Result<Option<SubjectAltName>, ProfileViolation> {
     let Some(name) = subject.common_name() else { return Ok(None) };

@@ -14,8 +14,10 @@ use super::cert_issuer;
 use crate::error::ApiError;
 use crate::issuance::csr_issuance::Issuer;
 use crate::reference::{Find, Item};
+use crate::settings::{self, Period};
 use crate::store::account::TokenHolder;
 use crate::store::cert_issuer::CertIssuer;
+use crate::store::csr_generator::CsrGenerator;
 use crate::store::inventory_version::InventoryVersion;
 use crate::store::team::Team;
 use crate::store::{Store, StoreError};
@@ -88,9 +90,11 @@ struct Read {
     token_holders: Memo<(UserId, RowId), TokenHolder>,
     teams: Found<Team>,
     cert_issuers: Found<CertIssuer>,
+    csr_generators: Found<CsrGenerator>,
     teams_of: Memo<UserId, Vec<Team>>,
     authorised_teams: Memo<CertIssuerId, Vec<TeamId>>,
     issuers: Memo<CertIssuerId, Issuer>,
+    retention: Memo<(), Period>,
 }
 
 impl InventoryView {
@@ -101,9 +105,11 @@ impl InventoryView {
             token_holders: Memo::default(),
             teams: Found::default(),
             cert_issuers: Found::default(),
+            csr_generators: Found::default(),
             teams_of: Memo::default(),
             authorised_teams: Memo::default(),
             issuers: Memo::default(),
+            retention: Memo::default(),
         }))
     }
 
@@ -139,6 +145,16 @@ impl InventoryView {
         self.0.authorised_teams.get_or(id, || self.0.store.authorised_teams_of(id)).await
     }
 
+    /// How long private keys are kept.
+    ///
+    /// # Errors
+    ///
+    /// Only if the database fails.
+    pub async fn retention(&self) -> Result<Period, StoreError> {
+        let period = self.0.retention.get_or((), || settings::retention(&self.0.store)).await?;
+        Ok(*period)
+    }
+
     /// An issuer with all that issuing through it needs.
     ///
     /// # Errors
@@ -170,6 +186,7 @@ macro_rules! finds {
 finds! {
     Team: teams;
     CertIssuer: cert_issuers;
+    CsrGenerator: csr_generators;
 }
 
 /// Items by what they can be named by.

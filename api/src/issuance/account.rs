@@ -25,10 +25,13 @@ pub(crate) struct Names {
 /// What a request asks for, once it is understood.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Asked<'a> {
-    pub(crate) csr: &'a ParsedCsr,
+    /// `None` of a request with a DN, whose CSR is our own.
+    pub(crate) csr: Option<&'a ParsedCsr>,
     /// As the certificate has it.
     pub(crate) subject: &'a DistinguishedName,
     pub(crate) is_reversed: bool,
+    /// Whether the body asks for the CN as a name.
+    pub(crate) adds_cn: bool,
     pub(crate) names: &'a Names,
     /// The names of the body as they were typed, in the order of [`Names::from_body`].
     pub(crate) typed: &'a [String],
@@ -40,14 +43,16 @@ pub(crate) struct Asked<'a> {
 pub(crate) enum Outcome<'a> {
     /// An attribute of the subject: byte for byte, or in another string type.
     Attribute { attribute: &'a Attribute, corrected: Option<&'a Corrected> },
+    /// An attribute of the DN in the body, as understood.
+    BodyAttribute { attribute: &'a Attribute },
     /// The order of the subject's parts was turned.
     Reversed { subject: &'a DistinguishedName },
     /// A name of the CSR.
     CsrName { name: &'a SubjectAltName, fate: NameFate },
     /// A name of the body, as typed and as understood.
     BodyName { typed: &'a str, name: &'a SubjectAltName, is_repeated: bool },
-    /// The CN, which the profile adds as a name.
-    AddedName { name: &'a SubjectAltName },
+    /// The CN, added as a name because the body asks for it or the profile does.
+    AddedName { name: &'a SubjectAltName, is_asked: bool },
     /// An extension other than the names.
     Extension { asked: &'a AskedExtension, fate: ExtensionFate },
     /// An attribute of the request, not of its subject: certificates have no place for it.
@@ -92,11 +97,12 @@ pub(crate) fn outcomes<'a>(
 ) -> Vec<Outcome<'a>> {
     let mut outcomes = of_subject(asked);
     outcomes.extend(of_names(asked, profile));
-    outcomes.extend(asked.csr.asked_extensions().iter().map(|asked| {
+    let extensions = asked.csr.map(ParsedCsr::asked_extensions).unwrap_or_default();
+    outcomes.extend(extensions.iter().map(|asked| {
         let fate = extension_fate(asked, plan);
         Outcome::Extension { asked, fate }
     }));
-    let passed_over = asked.csr.passed_over().iter();
+    let passed_over = asked.csr.map(ParsedCsr::passed_over).unwrap_or_default().iter();
     outcomes.extend(passed_over.map(|type_id| Outcome::PassedOver { type_id: *type_id }));
     outcomes.extend(plan.is_cut().then_some(Outcome::Cut));
     outcomes
@@ -104,8 +110,12 @@ pub(crate) fn outcomes<'a>(
 
 /// In the order in which the subject is shown.
 fn of_subject<'a>(asked: &Asked<'a>) -> Vec<Outcome<'a>> {
-    let mut corrected: Vec<&Corrected> = asked.csr.corrected().iter().collect();
     let attributes: Vec<&Attribute> = asked.subject.attributes().collect();
+    let Some(csr) = asked.csr else {
+        let of_body = |attribute| Outcome::BodyAttribute { attribute };
+        return attributes.into_iter().rev().map(of_body).collect();
+    };
+    let mut corrected: Vec<&Corrected> = csr.corrected().iter().collect();
     let each = attributes.into_iter().rev().map(|attribute| {
         let is_this =
             |it: &&Corrected| it.type_id == attribute.type_id && it.value == attribute.value;
@@ -128,7 +138,8 @@ fn of_names<'a>(asked: &Asked<'a>, profile: &ProfileDefinition) -> Vec<Outcome<'
     let (given, of_body) = (keys(all), keys(from_body));
     let mut seen = HashSet::new();
     let mut outcomes = Vec::new();
-    for name in asked.csr.subject_alt_names() {
+    let csr_names = asked.csr.map(ParsedCsr::subject_alt_names).unwrap_or_default();
+    for name in csr_names {
         let key = name.key();
         let fate = match (profile.include_sans_from_csr, given.contains(&key)) {
             (false, false) => NameFate::LeftOut,
@@ -143,13 +154,14 @@ fn of_names<'a>(asked: &Asked<'a>, profile: &ProfileDefinition) -> Vec<Outcome<'
         let is_repeated = !seen.insert(name.key());
         outcomes.push(Outcome::BodyName { typed, name, is_repeated });
     }
-    let of_csr = keys(asked.csr.subject_alt_names());
-    let is_asked = |name: &SubjectAltName| {
+    let of_csr = keys(csr_names);
+    let is_known = |name: &SubjectAltName| {
         let key = name.key();
         of_csr.contains(&key) || of_body.contains(&key)
     };
-    let added = all.iter().filter(|name| !is_asked(name));
-    outcomes.extend(added.map(|name| Outcome::AddedName { name }));
+    let added = all.iter().filter(|name| !is_known(name));
+    let is_asked = asked.adds_cn;
+    outcomes.extend(added.map(|name| Outcome::AddedName { name, is_asked }));
     outcomes
 }
 

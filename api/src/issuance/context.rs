@@ -110,15 +110,13 @@ impl IssuanceContext {
     /// The sentence of the `created` entry.
     pub fn created_details(&self) -> String {
         let user = &self.actor_username;
+        let clauses = self.departures.iter().map(|clause| format!("; {clause}"));
+        let told: String = clauses.collect();
         match (&self.csr_generator_name, self.csr_id) {
-            (Some(generator), _) => {
-                format!(
-                    "User {user} created the certificate; CSR Generator {generator} made the key"
-                )
-            }
+            (Some(generator), _) => format!(
+                "User {user} created the certificate; CSR Generator {generator} made the key{told}"
+            ),
             (None, Some(_)) => {
-                let clauses = self.departures.iter().map(|clause| format!("; {clause}"));
-                let told: String = clauses.collect();
                 format!("User {user} created the certificate; a CSR was provided{told}")
             }
             (None, None) => format!("User {user} created the certificate for a key in the token"),

@@ -48,10 +48,14 @@ pub struct Issuer {
     pub local_ca_id: LocalCaId,
     /// That CA's key.
     pub key_id: KeyId,
+    /// The token that holds it.
+    pub token: String,
     /// The record of that CA's certificate.
     pub issuer_certificate_id: CertificateId,
     /// That CA, for the draft.
     pub ca: IssuingCa,
+    /// DER of that CA's certificate and of those above it, up to the root.
+    pub chain: Vec<Vec<u8>>,
     /// What its certificates contain.
     pub profile: ProfileDefinition,
 }

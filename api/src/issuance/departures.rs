@@ -86,7 +86,8 @@ fn of_names(outcomes: &[Outcome<'_>]) -> impl Iterator<Item = &'static str> {
     let of_csr = |wanted| {
         outcomes.iter().any(|it| matches!(it, Outcome::CsrName { fate, .. } if *fate == wanted))
     };
-    let is_added = outcomes.iter().any(|it| matches!(it, Outcome::AddedName { .. }));
+    let is_added =
+        outcomes.iter().any(|it| matches!(it, Outcome::AddedName { is_asked: false, .. }));
     let clauses = [
         (is_added, "the CN was added as a name (rule addCnAsDnsSan of the profile)"),
         (

@@ -7,7 +7,7 @@ use chancery_shared::fail_point;
 use chancery_shared::id::CertificateId;
 
 use super::account::{Asked, Names, Outcome, outcomes};
-use super::context::IssuanceContext;
+use super::asking::{Asking, Circumstances, parse_names};
 use super::csr_issuance::{CsrIssuance, CsrRequestBody, Issued};
 use super::csr_request::{CsrRequestError, ParsedCsr};
 use super::csr_text;
@@ -16,10 +16,9 @@ use super::end_entity::{Plan, Subject};
 use super::extra;
 use super::issue_error::IssueError;
 use super::new_record::{MadeBy, Records, new_record};
-use super::signing::{SignedTbs, Signing, SigningError, SigningRequest};
+use super::signing::{Signing, SigningError};
 use super::subject_key::SubjectKeyError;
-use crate::echo::cut;
-use crate::name::{DistinguishedName, NameProblem, SubjectAltName};
+use crate::name::{DistinguishedName, NameProblem};
 use crate::packaging::pem;
 use crate::store::certificate::NewCertificate;
 
@@ -45,12 +44,19 @@ pub async fn issue<S: Signing, R: Records>(
     let request = understand(&issuance)?;
     let plan = plan(&issuance, &request)?;
     let told = departures(&account(&issuance, &request, &plan));
-    let context = context(&issuance, told);
+    let context = circumstances(&issuance).context(told);
     fail_point::reach("api: understood");
 
     // 4. Draft: profile × request → TBSCertificate, once the connection's nonce is known. 5. Ask.
     // 6. Sign: in the signer, which checks all of this again and journals it first.
-    let signed = ask(&issuance, &request, &plan, &context, signing).await?;
+    let asking = Asking {
+        issuer: issuance.issuer,
+        plan: &plan,
+        subject: request.subject(),
+        csr: request.csr.der(),
+        context: &context,
+    };
+    let signed = asking.ask(signing).await.map_err(|error| request.explain(error))?;
 
     fail_point::reach("api: signed");
 
@@ -83,15 +89,7 @@ pub(super) fn understand(issuance: &CsrIssuance<'_>) -> Result<Understood, Issue
     if issuance.bad_keys.contains(csr.spki()) {
         return Err(IssueError::Csr(CsrRequestError::Key(SubjectKeyError::Known)));
     }
-    let from_body = subject_alt_names
-        .iter()
-        .map(|text| {
-            SubjectAltName::parse(text).map_err(|problem| {
-                let text = cut(text);
-                IssueError::SubjectAltName { text, problem }
-            })
-        })
-        .collect::<Result<Vec<_>, _>>()?;
+    let from_body = parse_names(subject_alt_names)?;
     let subject = if reverse_csr_dn {
         let reversed = csr.subject().reversed().map_err(NameProblem::NotDer);
         reversed.map_err(IssueError::ReversedSubject)?
@@ -111,6 +109,18 @@ impl Understood {
         self.csr.verify_possession()
     }
 
+    /// The signer says that possession is not proved; what is at fault is said here, as of any
+    /// other fault of the request.
+    fn explain(&self, error: IssueError) -> IssueError {
+        match error {
+            IssueError::Signing(error) if error.is_policy_refusal() => {
+                let unproven = self.verify_possession().err();
+                unproven.map_or(IssueError::Signing(error), IssueError::Csr)
+            }
+            other => other,
+        }
+    }
+
     pub(super) fn subject(&self) -> Subject<'_> {
         Subject {
             name: &self.subject,
@@ -128,9 +138,10 @@ pub(super) fn account<'a>(
     plan: &Plan,
 ) -> Vec<Outcome<'a>> {
     let asked = Asked {
-        csr: &request.csr,
+        csr: Some(&request.csr),
         subject: &request.subject,
         is_reversed: issuance.request.reverse_csr_dn,
+        adds_cn: false,
         names: &request.names,
         typed: issuance.request.subject_alt_names,
     };
@@ -143,58 +154,23 @@ pub(super) fn plan(issuance: &CsrIssuance<'_>, request: &Understood) -> Result<P
         .map_err(|problem| IssueError::Signing(SigningError::Draft(problem)))
 }
 
-pub(super) fn context(issuance: &CsrIssuance<'_>, departures: Vec<String>) -> IssuanceContext {
-    let CsrIssuance { requester, issuer, request, bad_keys: _, ids, now } = issuance;
-    IssuanceContext {
-        request_id: requester.request_id.to_owned(),
-        requested_at: *now,
-        actor_user_id: requester.user_id,
-        actor_username: requester.username.to_owned(),
-        owner_user_id: requester.user_id,
-        owner_username: requester.username.to_owned(),
-        team_id: requester.team_id,
-        cert_issuer_id: Some(issuer.cert_issuer_id),
-        local_ca_id: Some(issuer.local_ca_id),
-        issuer_certificate_id: Some(issuer.issuer_certificate_id),
-        certified_local_ca_id: None,
-        certificate_id: ids.certificate_id,
-        csr_id: Some(ids.csr_id),
-        history_id: ids.history_id,
+/// Who asks, through which issuer, and what else goes into the record.
+pub(super) fn circumstances<'a>(issuance: &CsrIssuance<'a>) -> Circumstances<'a> {
+    let CsrIssuance { requester, issuer, request, bad_keys: _, ids, now } = *issuance;
+    Circumstances {
+        requester,
+        issuer,
         csr_generator_name: None,
-        renews_certificate_id: None,
-        extra_info: request.extra_info.map(str::to_owned),
-        extra_emails: request.extra_emails.to_vec(),
-        track_expiry: true,
-        departures,
+        extra_info: request.extra_info,
+        extra_emails: request.extra_emails,
+        ids,
+        now,
     }
-}
-
-async fn ask<S: Signing>(
-    issuance: &CsrIssuance<'_>,
-    request: &Understood,
-    plan: &Plan,
-    context: &IssuanceContext,
-    signing: &S,
-) -> Result<SignedTbs, IssueError> {
-    let issuer = issuance.issuer;
-    let subject = request.subject();
-    let asked = SigningRequest {
-        key_id: issuer.key_id,
-        draft: |nonce| plan.draft(&issuer.ca, &subject, nonce),
-        csr: request.csr.der(),
-        context: context.to_wire().map_err(IssueError::Context)?,
-    };
-    signing.sign_certificate(asked).await.map_err(|error| {
-        // The signer says that possession is not proved; what is at fault is said here, as of any
-        // other fault of the request.
-        let unproven = error.is_policy_refusal().then(|| request.verify_possession().err());
-        unproven.flatten().map_or(IssueError::Signing(error), IssueError::Csr)
-    })
 }
 
 /// Offers the record to the store until it is there, a few times; says under which id it is, which
 /// is another one where reconciliation was faster and had to choose its own.
-async fn insert<R: Records>(
+pub(super) async fn insert<R: Records>(
     record: &NewCertificate,
     records: &R,
 ) -> Result<CertificateId, IssueError> {

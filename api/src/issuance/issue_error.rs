@@ -8,9 +8,13 @@ use super::csr_text::CsrTextError;
 use super::extra::ExtraProblem;
 use super::signing::SigningError;
 use crate::certificate::fields::NotACertificate;
+use crate::echo::cut;
 use crate::inventory::profile_names::ProfileViolation;
+use crate::key_pair::{CsrError, MakeError};
 use crate::name::NameProblem;
+use crate::name::dn_text::DnTextError;
 use crate::name::subject_alt_name::SubjectAltNameProblem;
+use crate::packaging::PackagingError;
 
 /// Why there is no answer. Up to [`IssueError::Signing`] nothing was issued.
 #[derive(Debug, thiserror::Error)]
@@ -32,6 +36,21 @@ pub enum IssueError {
         /// What is wrong.
         problem: SubjectAltNameProblem,
     },
+    /// The DN of a request.
+    #[error(transparent)]
+    Dn(DnTextError),
+    /// The request asks for the CN as a name, and it is none.
+    #[error("addCnAsDnsSan: {}", cn_problem(.0.as_deref()))]
+    CommonNameAsName(Option<String>),
+    /// There is no key pair.
+    #[error(transparent)]
+    Key(MakeError),
+    /// There is no CSR of our own.
+    #[error(transparent)]
+    OwnCsr(CsrError),
+    /// It is signed and in the journal, and there is no package; the key is lost with it.
+    #[error("the certificate was issued and its package could not be made")]
+    Package(#[source] PackagingError),
     /// Extra information or addresses.
     #[error(transparent)]
     Extra(ExtraProblem),
@@ -59,4 +78,15 @@ pub enum IssueError {
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
+}
+
+fn cn_problem(common_name: Option<&str>) -> String {
+    match common_name {
+        Some(name) => format!(
+            "the CN {:?} is no host name or address; leave addCnAsDnsSan out, or write a CN such \
+             as www.example.org",
+            cut(name)
+        ),
+        None => "the dn has no CN; leave addCnAsDnsSan out, or write CN=www.example.org".to_owned(),
+    }
 }

@@ -80,6 +80,7 @@ pub fn new_record(
         certificate: row(context, der, Some(signed.journal))?,
         csr: csr.filter(|_| context.csr_id.is_some()).map(<[u8]>::to_vec),
         history,
+        key_data: None,
     })
 }
 

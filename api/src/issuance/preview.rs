@@ -6,9 +6,13 @@ use chancery_shared::certificate::assemble;
 use der::asn1::ObjectIdentifier;
 
 use super::account::{ExtensionFate, NameFate, Outcome};
+use super::asking::Circumstances;
 use super::csr_issuance::CsrIssuance;
 use super::departures::{CUT, departures};
-use super::issue::{account, context, plan, understand};
+use super::dn_issuance::DnIssuance;
+use super::dn_request;
+use super::end_entity::{Plan, Subject};
+use super::issue::{account, circumstances, plan, understand};
 use super::issue_error::IssueError;
 use super::new_record::{created, row};
 use super::requested_extensions::AskedExtension;
@@ -83,13 +87,38 @@ pub fn preview(issuance: &CsrIssuance<'_>) -> Result<Preview, IssueError> {
     let request = understand(issuance)?;
     let plan = plan(issuance, &request)?;
     let outcomes = account(issuance, &request, &plan);
-    let context = context(issuance, departures(&outcomes));
-    context.to_wire().map_err(IssueError::Context)?;
-    let drafted = |no: DraftError| IssueError::Signing(SigningError::Draft(no));
-    let draft =
-        plan.draft(&issuance.issuer.ca, &request.subject(), Fixed([0; 40])).map_err(drafted)?;
+    let preview = of(&circumstances(issuance), &plan, &request.subject(), &outcomes)?;
     // Of a request that is made the signer says it, after the draft.
     request.verify_possession().map_err(IssueError::Csr)?;
+    Ok(preview)
+}
+
+/// Previews the certificate of a request with a DN. No key is made: one of the same kind that fits
+/// nothing stands in for it.
+///
+/// # Errors
+///
+/// As [`preview`].
+pub fn preview_for_dn(issuance: &DnIssuance<'_>) -> Result<Preview, IssueError> {
+    let request = dn_request::understand(issuance)?;
+    let stand_in = dn_request::stand_in(issuance.generator.key)
+        .map_err(|no| IssueError::Signing(SigningError::Draft(DraftError::NotDer(no))))?;
+    let subject = request.subject(&stand_in);
+    let plan = dn_request::plan(issuance, &subject)?;
+    let outcomes = dn_request::account(issuance, &request, &plan);
+    of(&dn_request::circumstances(issuance), &plan, &subject, &outcomes)
+}
+
+fn of(
+    circumstances: &Circumstances<'_>,
+    plan: &Plan,
+    subject: &Subject<'_>,
+    outcomes: &[Outcome<'_>],
+) -> Result<Preview, IssueError> {
+    let context = circumstances.context(departures(outcomes));
+    context.to_wire().map_err(IssueError::Context)?;
+    let drafted = |no: DraftError| IssueError::Signing(SigningError::Draft(no));
+    let draft = plan.draft(&circumstances.issuer.ca, subject, Fixed([0; 40])).map_err(drafted)?;
     let der = assemble(&draft.tbs, &[]).map_err(|no| drafted(DraftError::NotDer(no)))?;
     Ok(Preview {
         certificate: row(&context, der, None).map_err(IssueError::NotACertificate)?,
@@ -123,6 +152,14 @@ fn told(outcome: &Outcome<'_>) -> Told {
                 },
             }
         }
+        Outcome::BodyAttribute { attribute } => Told {
+            part: Part::Subject,
+            requested: Some(attribute.to_string()),
+            ending: Ending::Kept,
+            becomes: None,
+            rule: "dn",
+            sentence: "the body of the request asks for it",
+        },
         Outcome::Reversed { subject } => Told {
             part: Part::Subject,
             requested: subject.reversed().ok().map(|before| before.to_string()),
@@ -133,13 +170,17 @@ fn told(outcome: &Outcome<'_>) -> Told {
         },
         Outcome::CsrName { name, fate } => csr_name(name, fate),
         Outcome::BodyName { typed, name, is_repeated } => body_name(typed, name, is_repeated),
-        Outcome::AddedName { name } => Told {
+        Outcome::AddedName { name, is_asked } => Told {
             part: Part::AlternativeName,
             requested: None,
             ending: Ending::Added,
             becomes: Some(name.to_string()),
             rule: "addCnAsDnsSan",
-            sentence: "the profile adds the CN as a name",
+            sentence: if is_asked {
+                "the request adds the CN as a name"
+            } else {
+                "the profile adds the CN as a name"
+            },
         },
         Outcome::Extension { asked, fate } => extension(asked, fate),
         Outcome::PassedOver { type_id } => Told {

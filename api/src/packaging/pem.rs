@@ -17,6 +17,11 @@ pub fn pkcs7(der: &[u8]) -> String {
     labelled("PKCS7", der)
 }
 
+/// A private key under a password.
+pub fn encrypted_key(der: &[u8]) -> String {
+    labelled("ENCRYPTED PRIVATE KEY", der)
+}
+
 fn labelled(label: &str, der: &[u8]) -> String {
     // The encoder fails only for labels and lengths that can't occur.
     encode_string(label, LineEnding::CRLF, der).unwrap_or_default()

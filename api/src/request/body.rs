@@ -5,10 +5,11 @@ use std::time::Duration;
 use axum::body::{Body, Bytes, HttpBody as _};
 use http_body_util::BodyExt as _;
 use tokio::time::{Instant, timeout_at};
+use zeroize::Zeroizing;
 
 use crate::error::{ApiError, Code};
 
-/// All bytes of `body`, at most `limit` of them, within `wait`.
+/// All bytes of `body`, which may hold passwords and are wiped; at most `limit` of them, within `wait`.
 ///
 /// # Errors
 ///
@@ -18,9 +19,11 @@ pub(crate) async fn read_body(
     mut body: Body,
     limit: usize,
     wait: Duration,
-) -> Result<Vec<u8>, ApiError> {
+) -> Result<Zeroizing<Vec<u8>>, ApiError> {
     let deadline = Instant::now() + wait;
-    let mut bytes = Vec::new();
+    // Where the length is known the buffer never moves, which would leave a copy behind.
+    let length = body.size_hint().exact().and_then(|length| usize::try_from(length).ok());
+    let mut bytes = Zeroizing::new(Vec::with_capacity(length.unwrap_or_default().min(limit)));
     if body.size_hint().lower() > u64::try_from(limit).unwrap_or(u64::MAX) {
         throw_away(body, limit, deadline);
         return Err(too_large(limit));

@@ -3,12 +3,14 @@
 pub mod ca;
 pub mod certs;
 pub mod current_user;
+pub mod generators;
 pub mod json;
 pub mod keystores;
 pub mod localca;
 pub mod login;
 pub mod profiles;
 pub mod record;
+pub mod settings;
 pub mod teams;
 pub mod users;
 mod validate;

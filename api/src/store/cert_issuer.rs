@@ -18,6 +18,8 @@ statements! {
         INSERT INTO cert_issuer (cert_issuer_id, name, local_ca_id, profile_id, allow_dn_requests,
                                  allow_csr_requests, allowed_generators, created_at, created_by)
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+    SET_GENERATORS = "
+        UPDATE cert_issuer SET allowed_generators = $2 WHERE cert_issuer_id = $1";
 }
 
 /// A Certificate Issuer, as stored. Which teams may use it stands in [`super::authorised_ca`].
@@ -159,6 +161,24 @@ impl Write {
             .bind(serde_json::json!(issuer.allowed_generators).to_string())
             .bind(to_millis(issuer.created_at))
             .bind(&issuer.created_by)
+            .execute(self.connection())
+            .await;
+        done.map(drop).map_err(StoreError::of(TABLE))
+    }
+
+    /// Sets which CSR Generators an issuer is restricted to.
+    ///
+    /// # Errors
+    ///
+    /// Only if the database fails.
+    pub async fn set_allowed_generators(
+        &mut self,
+        id: CertIssuerId,
+        names: &[String],
+    ) -> Result<(), StoreError> {
+        let done = sqlx::query(SET_GENERATORS)
+            .bind(id.to_string())
+            .bind(serde_json::json!(names).to_string())
             .execute(self.connection())
             .await;
         done.map(drop).map_err(StoreError::of(TABLE))

@@ -38,6 +38,14 @@ macro_rules! select {
             $rest
         )
     };
+    (csr_generator $rest:literal) => {
+        concat!(
+            "SELECT csr_generator_id, name, key_algorithm, signature_algorithm, created_at,
+                    created_by
+               FROM csr_generator ",
+            $rest
+        )
+    };
     (key_store $rest:literal) => {
         concat!(
             "SELECT key_store_id, name, token, created_at, created_by, deleted_at

@@ -127,6 +127,24 @@ impl Store {
         write.commit_beside_inventory().await
     }
 
+    /// Lets nothing that was deleted stand in a file: SQLite's log still has the pages as they
+    /// were, until it is emptied. PostgreSQL's own cleaning does the like in its time.
+    ///
+    /// # Errors
+    ///
+    /// Only if the database fails.
+    pub async fn forget_old_pages(&self) -> Result<(), StoreError> {
+        if self.engine() == EngineName::Postgres {
+            return Ok(());
+        }
+        let (is_blocked, ..): (i64, i64, i64) =
+            sqlx::query_as(EMPTY_LOG).fetch_one(&self.pool).await.map_err(StoreError::of("any"))?;
+        if is_blocked != 0 {
+            tracing::warn!("a long read keeps the log of SQLite from being emptied now");
+        }
+        Ok(())
+    }
+
     /// Ends all connections, after the statements that run.
     pub async fn close(&self) {
         // From here on the pool lends nothing; it waits for every connection that is lent.
@@ -255,6 +273,7 @@ const SQLITE_SETTINGS: &str = "
     PRAGMA journal_mode = WAL;
     PRAGMA synchronous = FULL;
     PRAGMA foreign_keys = ON;
+    PRAGMA secure_delete = ON;
     PRAGMA temp_store = MEMORY;
     PRAGMA wal_autocheckpoint = 4000;";
 
@@ -262,6 +281,8 @@ const SQLITE_SETTINGS: &str = "
 const POSTGRES_SETTINGS: &str = "SET idle_in_transaction_session_timeout = 10000";
 
 const PING: &str = "SELECT name FROM installation WHERE name = ''";
+
+const EMPTY_LOG: &str = "PRAGMA wal_checkpoint(TRUNCATE)";
 
 /// A fact that says nothing: changing it shows that the database takes writes.
 const PROBE: &str = "probe";

@@ -71,6 +71,16 @@ async fn postgres_database() -> String {
     url
 }
 
+impl TestStore {
+    /// Everything that SQLite has on the disk: file and log.
+    pub(crate) fn bytes_on_disk(&self) -> Vec<u8> {
+        let path = self.url.trim_start_matches("sqlite://");
+        let path = path.split('?').next().unwrap();
+        let log = std::fs::read(format!("{path}-wal")).unwrap_or_default();
+        [std::fs::read(path).unwrap(), log].concat()
+    }
+}
+
 impl Store {
     /// Runs `sql` as it stands: for what no function of the store does.
     pub(crate) async fn execute_for_test(&self, sql: &str) {

@@ -61,6 +61,8 @@ pub(crate) enum Use {
     Upload,
     /// To the reader of certificates; its own test has these.
     Certificate,
+    /// The body of a DN request; a test of the route has these.
+    Json,
     /// Code of its own.
     Procedure,
 }

@@ -4,7 +4,7 @@ use chancery_shared::id::CertIssuerId;
 
 use super::check_live;
 use crate::error::{ApiError, Code};
-use crate::inventory::local_ca;
+use crate::inventory::{ca_chain, local_ca};
 use crate::issuance::csr_issuance::Issuer;
 use crate::store::Store;
 
@@ -30,12 +30,17 @@ pub async fn issuing(store: &Store, id: CertIssuerId) -> Result<Issuer, ApiError
         let message = format!("the Local CA {} can't sign: it has no certificate yet", ca.name);
         return Err(ApiError::refused(Code::CaNotLive, message));
     };
+    let key_store = store.key_store(ca.key_store_id).await?;
+    let key_store =
+        key_store.ok_or_else(|| ApiError::internal(format!("issuer {id} has no Key Store")))?;
     Ok(Issuer {
         cert_issuer_id: issuer.id,
         local_ca_id: ca.id,
         key_id,
+        token: key_store.token,
         issuer_certificate_id,
         ca: local_ca::issuing_ca(store, &ca).await?,
+        chain: ca_chain::ders(store, issuer_certificate_id).await?,
         profile: profile.definition,
     })
 }

@@ -6,7 +6,6 @@ use chancery_shared::id::{LocalCaId, ProfileId, TeamId};
 
 pub use issuing::issuing;
 
-use super::csr_generator;
 use super::local_ca::LocalCaDefinition;
 use crate::app::AppState;
 use crate::echo::cut;
@@ -48,9 +47,7 @@ pub async fn create(
     by: &str,
     new: NewCertIssuer,
 ) -> Result<CertIssuer, ApiError> {
-    for (index, name) in new.allowed_generators.iter().enumerate() {
-        check_generator(index, name)?;
-    }
+    check_generators(state, &new.allowed_generators).await?;
     let ca = state.store.local_ca(new.local_ca_id).await?.filter(|ca| ca.deleted_at.is_none());
     let ca = ca.ok_or_else(|| unknown("localCaId", "Local CA"))?;
     check_live(&ca)?;
@@ -82,14 +79,21 @@ pub async fn create(
     Ok(issuer)
 }
 
-fn check_generator(index: usize, name: &str) -> Result<(), ApiError> {
-    if csr_generator::NAMES.contains(&name) {
+async fn check_generators(state: &AppState, names: &[String]) -> Result<(), ApiError> {
+    if names.is_empty() {
         return Ok(());
     }
-    let all = csr_generator::NAMES.join(", ");
-    let message = format!("there is no CSR Generator {}; there are {all}", cut(name));
-    let field = format!("allowedGenerators[{index}]");
-    Err(ApiError::refused_field(Code::UnknownGenerator, &field, message))
+    let all = state.store.csr_generators().await?;
+    for (index, name) in names.iter().enumerate() {
+        if !all.iter().any(|generator| generator.name == *name) {
+            let all: Vec<_> = all.iter().map(|generator| generator.name.as_str()).collect();
+            let (name, all) = (cut(name), cut(&all.join(", ")));
+            let message = format!("there is no CSR Generator {name}; there are {all}");
+            let field = format!("allowedGenerators[{index}]");
+            return Err(ApiError::refused_field(Code::UnknownGenerator, &field, message));
+        }
+    }
+    Ok(())
 }
 
 /// Whether the CA may sign at all.

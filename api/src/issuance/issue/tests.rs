@@ -9,7 +9,7 @@ use super::*;
 use crate::certificate::CertificateFacts;
 use crate::certificate::history::HistoryEvent;
 use crate::inventory::profile_definition::ProfileDefinition;
-use crate::issuance::signing::SigningError;
+use crate::issuance::signing::{SignedTbs, SigningError};
 use crate::signer_client::SignerError;
 
 mod account;
@@ -176,7 +176,8 @@ async fn the_answer_has_the_id_of_the_record_that_there_is_whoever_made_it() {
     for (engine, test) in crate::store::testing::both().await {
         let (signer, late) = (Signer::new(None), Late(&test.store));
 
-        let issued = try_issue(&signer, &late, ProfileDefinition::first(), body()).await.unwrap();
+        let issuing = try_issue(&signer, &late, ProfileDefinition::first(), body());
+        let issued = Box::pin(issuing).await.unwrap();
 
         assert_eq!(issued.certificate_id, Late::id(), "{engine}");
         assert!(test.store.certificate(Late::id()).await.unwrap().is_some(), "{engine}");

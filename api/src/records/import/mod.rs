@@ -205,7 +205,7 @@ fn row(
         journal: None,
         created_at: now,
     };
-    NewCertificate { certificate, csr, history: Vec::new() }
+    NewCertificate { certificate, csr, history: Vec::new(), key_data: None }
 }
 
 /// PostgreSQL has no NUL in a text; the record reads the name from the certificate itself.

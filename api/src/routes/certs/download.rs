@@ -149,7 +149,7 @@ async fn whole_chain(state: &AppState, id: CertificateId) -> Result<Vec<Certific
 }
 
 /// A download that no browser takes for anything else than it is.
-fn file(
+pub(super) fn file(
     row: &Certificate,
     extension: &str,
     content_type: &'static str,

@@ -1,12 +1,15 @@
 //! `/certs`: certificates, requested and read, and their records.
 
+mod asking;
 mod change;
 mod delete;
 mod download;
 mod filters;
 mod import;
+mod key_download;
 mod list;
 mod request_csr;
+mod request_dn;
 mod search;
 
 use axum::extract::State;
@@ -25,6 +28,7 @@ use crate::request::{NoParameters, PathId, Query};
 pub fn routes() -> OpenApiRouter<AppState> {
     OpenApiRouter::new()
         .routes(routes!(request_csr::request_csr))
+        .routes(routes!(request_dn::request_dn))
         .routes(routes!(list::list))
         .routes(routes!(import::import))
         .routes(routes!(one, change::change, delete::delete))
@@ -34,6 +38,9 @@ pub fn routes() -> OpenApiRouter<AppState> {
         .routes(routes!(download::p7b))
         .routes(routes!(download::csr))
         .routes(routes!(search::search))
+        .routes(routes!(key_download::p12))
+        .routes(routes!(key_download::jks))
+        .routes(routes!(key_download::pem))
 }
 
 /// One certificate.

@@ -4,33 +4,22 @@ use std::sync::Arc;
 
 use axum::Extension;
 use axum::extract::State;
-use serde::Deserialize;
 use tracing::Instrument as _;
 
-use super::super::json::certificate::CertificateRecord;
 use super::super::json::certificate_request::{CsrRequest, IssuedCertificate};
-use super::super::json::preview::{CertificatePreview, PreviewedRecord, RequestAnswer};
+use super::super::json::preview::RequestAnswer;
+use super::asking::{Parameters, new_ids, previewed, requester, told};
 use crate::app::AppState;
 use crate::auth::Actor;
 use crate::error::{ApiError, JsonError};
 use crate::inventory::view::Look;
-use crate::issuance::csr_issuance::{
-    CsrIssuance, CsrRequestBody, Issued, Issuer, NewIds, Requester,
-};
+use crate::issuance::csr_issuance::{CsrIssuance, CsrRequestBody, Issued, Issuer};
 use crate::issuance::issue::issue;
 use crate::issuance::preview;
 use crate::issuer_choice::{self, IssuerChoice, Permitted};
 use crate::json::Json;
 use crate::request::{Query, RequestId, Told};
-use crate::store::certificate::StoredCertificate;
 use crate::team::{self, TeamChoice};
-
-/// The parameters of a request.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default, deny_unknown_fields)]
-pub(super) struct Parameters {
-    preview: Option<String>,
-}
 
 /// Issues a certificate for a CSR. A request that was accepted goes on to its end even if the
 /// client goes away. With `?preview=true` nothing is issued: the answer is what would be, and why.
@@ -49,11 +38,7 @@ pub(super) async fn request_csr(
     Query(parameters): Query<Parameters>,
     Json(body): Json<CsrRequest>,
 ) -> Result<(Option<Extension<Told>>, Json<RequestAnswer>), ApiError> {
-    let is_preview = match parameters.preview.as_deref() {
-        None | Some("false") => false,
-        Some("true") => true,
-        Some(_) => return Err(ApiError::invalid_field("preview", "must be true or false")),
-    };
+    let is_preview = parameters.is_preview()?;
     // 1. Who, and for which team. As it is now: the body may have taken its time.
     let inventory = look.again(&state.inventory, &state.store).await?;
     let team = TeamChoice { name: body.team_name.clone(), id: body.team_id.clone() };
@@ -93,13 +78,7 @@ struct Accepted {
 impl Accepted {
     async fn issue(self, state: AppState) -> Result<(Issued, Told), ApiError> {
         let issued = issue(self.issuance(&state), &state.signer, &state.store).await?;
-        let member = self.permitted.member();
-        let told = Told {
-            certificate_id: issued.certificate_id,
-            user: member.actor().username().to_owned(),
-            team: member.team().name.clone(),
-            issuer: self.permitted.issuer().name.clone(),
-        };
+        let told = told(&self.permitted, issued.certificate_id);
         Ok((issued, told))
     }
 
@@ -107,29 +86,14 @@ impl Accepted {
     fn preview(&self, state: &AppState) -> Result<RequestAnswer, ApiError> {
         let issuance = self.issuance(state);
         let preview = preview::preview(&issuance)?;
-        let stored = StoredCertificate {
-            certificate: preview.certificate,
-            team_name: Some(self.permitted.member().team().name.clone()),
-            cert_issuer_name: Some(self.permitted.issuer().name.clone()),
-            history: vec![preview.history],
-        };
-        let record = CertificateRecord::new(&stored, issuance.now).map_err(ApiError::internal)?;
-        Ok(RequestAnswer::Preview(Box::new(CertificatePreview {
-            certificate: PreviewedRecord(record),
-            account: preview.account.into_iter().map(Into::into).collect(),
-        })))
+        let preview = previewed(&self.permitted, preview, issuance.now)?;
+        Ok(RequestAnswer::Preview(Box::new(preview)))
     }
 
     fn issuance<'a>(&'a self, state: &'a AppState) -> CsrIssuance<'a> {
         let Self { permitted, issuer, request_id, body } = self;
-        let member = permitted.member();
         CsrIssuance {
-            requester: Requester {
-                request_id: request_id.as_str(),
-                user_id: member.actor().user_id(),
-                username: member.actor().username(),
-                team_id: member.team().id,
-            },
+            requester: requester(permitted, request_id),
             issuer,
             request: CsrRequestBody {
                 csr: body.csr.as_deref().unwrap_or_default().as_bytes(),
@@ -139,11 +103,7 @@ impl Accepted {
                 extra_emails: &body.extra_emails,
             },
             bad_keys: &state.config.bad_keys,
-            ids: NewIds {
-                certificate_id: state.new_id(),
-                csr_id: state.new_id(),
-                history_id: state.new_id(),
-            },
+            ids: new_ids(state),
             now: state.clock.now(),
         }
     }

@@ -6,11 +6,13 @@ pub mod certificate_change;
 pub mod certificate_import;
 pub mod certificate_request;
 pub mod certificate_search;
+pub mod csr_generator;
 pub mod key_store;
 pub mod local_ca;
 pub mod login;
 pub mod preview;
 pub mod profile;
+pub mod setting;
 pub mod team;
 pub mod user;
 

@@ -5,7 +5,7 @@ use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::certificate::CertificateRecord;
-use super::certificate_request::IssuedCertificate;
+use super::certificate_request::{IssuedCertificate, IssuedWithKey};
 use crate::issuance::preview::{Ending, Part, Told};
 
 /// The answer of a request: the certificate, or with `?preview=true` what it would be.
@@ -14,6 +14,16 @@ use crate::issuance::preview::{Ending, Part, Told};
 pub enum RequestAnswer {
     /// It was issued.
     Issued(IssuedCertificate),
+    /// Nothing was issued.
+    Preview(Box<CertificatePreview>),
+}
+
+/// The answer of a DN request: certificate and key, or with `?preview=true` what would be.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(untagged)]
+pub enum DnRequestAnswer {
+    /// It was issued.
+    Issued(IssuedWithKey),
     /// Nothing was issued.
     Preview(Box<CertificatePreview>),
 }
@@ -58,8 +68,8 @@ pub struct AccountEntry {
     pub outcome: AccountOutcome,
     /// What the certificate has in its place, or on its own.
     pub becomes: Option<String>,
-    /// By which rule: a field of the profile or of the request, `subject`, `stringTypes`,
-    /// `duplicates`, `profile`, `unknownExtension`, `attributes` or `caCertificate`.
+    /// By which rule: a field of the profile or of the request, `subject`, `dn`,
+    /// `stringTypes`, `duplicates`, `profile`, `unknownExtension`, `attributes` or `caCertificate`.
     pub rule: &'static str,
     /// The same in one sentence.
     pub message: &'static str,

@@ -4,7 +4,7 @@ use chancery_shared::wire::policy::Policy;
 use serde_json::{Value, json};
 
 use crate::error::Code;
-use crate::inventory::cert_issuer;
+use crate::inventory::{cert_issuer, csr_generator};
 use crate::testing::{Api, Persona, api};
 
 /// What issuers stand on: ids of the root, of the CA below it, and of the profile.
@@ -23,6 +23,7 @@ async fn made(admin: &Persona, path: &str, body: Value) -> Value {
 
 async fn ground() -> Ground {
     let api = api().await;
+    csr_generator::make_first(&api.state, "test").await.unwrap();
     let admin = api.administrator();
     made(&admin, "/api/admin/keystores", json!({"name": "Vault", "token": "local"})).await;
     let root = json!({

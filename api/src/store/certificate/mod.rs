@@ -18,6 +18,7 @@ use chancery_shared::wire::JournalHead;
 use time::OffsetDateTime;
 
 use crate::certificate::history::HistoryEvent;
+use crate::store::key_data::KeyData;
 
 pub use insert::Inserted;
 pub use issuers::{CaRecord, LocalCaRecord};
@@ -116,6 +117,8 @@ pub struct NewCertificate {
     pub csr: Option<Vec<u8>>,
     /// Its first history entries, oldest first.
     pub history: Vec<HistoryEntry>,
+    /// What is kept of its private key.
+    pub key_data: Option<KeyData>,
 }
 
 /// One entry of a certificate's history.

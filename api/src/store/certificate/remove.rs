@@ -42,8 +42,8 @@ impl Write {
         row.map(read).transpose()
     }
 
-    /// Removes the record of `certificate`, which this transaction holds: its history, its CSR, and
-    /// what other records say of it.
+    /// Removes the record of `certificate`, which this transaction holds: its history, its CSR,
+    /// what is kept of its key, and what other records say of it.
     ///
     /// # Errors
     ///
@@ -53,6 +53,7 @@ impl Write {
         certificate: &Certificate,
     ) -> Result<(), StoreError> {
         let id = certificate.id.to_string();
+        self.remove_key_data(certificate.id).await?;
         self.run(HISTORY, DELETE_HISTORY, &id).await?;
         self.run(TABLE, DELETE_CERTIFICATE, &id).await?;
         if let Some(csr) = certificate.csr_id {

@@ -12,6 +12,7 @@ use sqlx::query::Query;
 
 use super::{Certificate, HISTORY, HistoryEntry, NewCertificate, TABLE};
 use crate::store::engine::EngineName;
+use crate::store::key_data::KeyData;
 use crate::store::row::signed;
 use crate::store::{StoreError, Write};
 use crate::timestamp::to_millis;
@@ -198,6 +199,40 @@ impl Row for History<'_> {
     }
 }
 
+/// What is kept of a private key.
+pub(super) struct KeptKey<'a> {
+    certificate_id: CertificateId,
+    data: &'a KeyData,
+}
+
+impl<'a> KeptKey<'a> {
+    /// Of one whose key is kept.
+    pub(super) fn of(new: &'a NewCertificate) -> Option<Self> {
+        let certificate_id = new.certificate.id;
+        new.key_data.as_ref().map(|data| Self { certificate_id, data })
+    }
+}
+
+impl Row for KeptKey<'_> {
+    const TABLE: &'static str = "key_data";
+
+    fn inserts() -> &'static Inserts {
+        const COLUMNS: &str = "certificate_id, data_key_id, p12, jks, pem, kept_at";
+        static INSERTS: LazyLock<Inserts> = LazyLock::new(|| inserts("key_data", COLUMNS, ""));
+        &INSERTS
+    }
+
+    fn bind<'q>(&'q self, query: Bound<'q>) -> Bound<'q> {
+        query
+            .bind(self.certificate_id.to_string())
+            .bind(self.data.data_key_id.to_string())
+            .bind(&self.data.p12)
+            .bind(&self.data.jks)
+            .bind(&self.data.pem)
+            .bind(to_millis(self.data.kept_at))
+    }
+}
+
 /// All of them, for the test that prepares them on both engines.
 #[cfg(test)]
 pub(in crate::store) fn statements(engine: EngineName) -> Vec<(&'static str, &'static str)> {
@@ -208,6 +243,7 @@ pub(in crate::store) fn statements(engine: EngineName) -> Vec<(&'static str, &'s
         (TABLE, <&Certificate>::inserts()),
         ("csr", Csr::inserts()),
         (HISTORY, History::inserts()),
+        ("key_data", KeptKey::inserts()),
     ];
     tables.into_iter().flat_map(of_table).collect()
 }
@@ -222,7 +258,8 @@ impl Write {
         self.insert_rows(&rows).await
     }
 
-    /// Inserts what goes with certificates whose rows were inserted: their CSRs and histories.
+    /// Inserts what goes with certificates whose rows were inserted: their CSRs, histories and
+    /// kept keys.
     pub(super) async fn insert_beside(
         &mut self,
         new: &[&NewCertificate],
@@ -230,7 +267,9 @@ impl Write {
         let csrs: Vec<_> = new.iter().filter_map(|new| Csr::of(new)).collect();
         self.insert_rows(&csrs).await?;
         let histories: Vec<_> = new.iter().flat_map(|new| History::of(new)).collect();
-        self.insert_rows(&histories).await.map(drop)
+        self.insert_rows(&histories).await?;
+        let kept: Vec<_> = new.iter().filter_map(|new| KeptKey::of(new)).collect();
+        self.insert_rows(&kept).await.map(drop)
     }
 
     /// Inserts one entry of a history.

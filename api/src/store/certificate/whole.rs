@@ -15,8 +15,8 @@ use crate::store::{Store, StoreError};
 /// So many certificates are recorded by one text at most.
 pub(super) const MOST: usize = 64;
 
-/// The text for so many certificates, each with a request and an entry in its history, of one
-/// signer.
+/// The text for so many certificates, each with a request and an entry in its history and without a
+/// kept key, of one signer.
 fn text(certificates: usize) -> Option<&'static str> {
     static TEXTS: [OnceLock<String>; MOST] = [const { OnceLock::new() }; MOST];
     let made = TEXTS.get(certificates.checked_sub(1)?)?;
@@ -61,7 +61,8 @@ impl Store {
         let certificates: Vec<_> = new.iter().map(|new| &new.certificate).collect();
         let csrs: Vec<_> = new.iter().filter_map(|new| Csr::of(new)).collect();
         let histories: Vec<_> = new.iter().flat_map(|new| History::of(new)).collect();
-        if csrs.len() != new.len() || histories.len() != new.len() {
+        let is_plain = |new: &&NewCertificate| new.key_data.is_none();
+        if csrs.len() != new.len() || histories.len() != new.len() || !new.iter().all(is_plain) {
             return Ok(false);
         }
         let query = sqlx::query(AssertSqlSafe(text));

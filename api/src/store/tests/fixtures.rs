@@ -113,5 +113,6 @@ pub(super) fn certificate(number: u64) -> NewCertificate {
             event: HistoryEvent::Created,
             details: "Created by User1 with a CSR".to_owned(),
         }],
+        key_data: None,
     }
 }

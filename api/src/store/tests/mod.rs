@@ -35,10 +35,12 @@ async fn every_statement_can_be_prepared_on_both_engines() {
         super::certificate::search::ISSUER_STATEMENTS,
         super::certificate::search::SOURCE_STATEMENTS,
         super::certificate::search::WALK_STATEMENTS,
+        super::csr_generator::STATEMENTS,
         super::ended_token::STATEMENTS,
         super::installation::STATEMENTS,
         super::inventory_version::STATEMENTS,
         super::journal_head::STATEMENTS,
+        super::key_data::STATEMENTS,
         super::key_store::STATEMENTS,
         super::lease::STATEMENTS,
         super::local_ca::STATEMENTS,
@@ -46,6 +48,7 @@ async fn every_statement_can_be_prepared_on_both_engines() {
         super::local_ca::WRITE_STATEMENTS,
         super::membership::STATEMENTS,
         super::profile::STATEMENTS,
+        super::setting::STATEMENTS,
         super::team::STATEMENTS,
     ];
     for (engine, test) in both().await {

@@ -78,8 +78,10 @@ impl Signer {
             cert_issuer_id: Id::from_bytes([3; 12]),
             local_ca_id: Id::from_bytes([4; 12]),
             key_id: Id::from_bytes([5; 12]),
+            token: "local".to_owned(),
             issuer_certificate_id: Id::from_bytes([5; 12]),
             ca: IssuingCa::new(&der, algorithm, Pointers::default()).unwrap(),
+            chain: vec![der],
             profile,
         }
     }

@@ -50,6 +50,7 @@ async fn multiply(api: &Api, copies: u32) {
             certificate,
             csr: None,
             history: Vec::new(),
+            key_data: None,
         };
         write.insert_certificate(&new).await.unwrap();
     }

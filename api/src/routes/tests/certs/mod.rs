@@ -2,12 +2,15 @@
 
 mod change;
 mod delete;
+mod dn;
+mod dn_cases;
 mod download;
 mod faults;
 mod import;
 mod import_refused;
 mod imported;
 mod issuer;
+mod kept;
 mod list;
 mod preview;
 mod record;

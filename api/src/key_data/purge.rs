@@ -1,0 +1,105 @@
+//! Removes key data whose time is over, and the data keys that nothing is sealed under any more.
+
+use std::time::Duration;
+
+use chancery_shared::id::CertificateId;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+use super::vault::ROTATE_AFTER;
+use crate::app::AppState;
+use crate::certificate::history::HistoryEvent;
+use crate::lease::{Job, Lease};
+use crate::settings;
+use crate::store::StoreError;
+use crate::store::certificate::HistoryEntry;
+
+/// Pause between two runs.
+const EVERY: Duration = Duration::from_mins(1);
+
+/// On a shared database one process at a time does it.
+const JOB: Job = Job { name: "key-data", holds_for: time::Duration::minutes(2) };
+
+/// So many are removed by one transaction.
+const BATCH: u16 = 200;
+
+/// The job; it ends when it is stopped or dropped.
+#[derive(Debug)]
+pub struct Purger {
+    stop: watch::Sender<bool>,
+    task: JoinHandle<()>,
+}
+
+impl Purger {
+    /// Begins to look, now and then.
+    pub fn start(state: AppState) -> Self {
+        let (stop, mut stopping) = watch::channel(false);
+        let task = tokio::spawn(async move {
+            while !*stopping.borrow() {
+                if let Err(error) = run_once(&state).await {
+                    let error = crate::log::Chain(&error).to_string();
+                    tracing::warn!(error, "key data that is due is removed later");
+                }
+                let _ = tokio::time::timeout(EVERY, stopping.wait_for(|stop| *stop)).await;
+            }
+        });
+        Self { stop, task }
+    }
+
+    /// Lets the batch that runs end, then stops.
+    pub async fn stop(self) {
+        self.stop.send_replace(true);
+        let _ = self.task.await;
+    }
+}
+
+/// Removes all that is due; says how much that was. Nothing happens where another process is at it.
+pub(crate) async fn run_once(state: &AppState) -> Result<usize, StoreError> {
+    let lease = Lease::new(state, JOB);
+    if !lease.renew().await? {
+        return Ok(0);
+    }
+    let done = purge(state, &lease).await;
+    lease.give_back().await;
+    done
+}
+
+async fn purge(state: &AppState, lease: &Lease<'_>) -> Result<usize, StoreError> {
+    let period = settings::retention(&state.store).await?;
+    let mut removed = 0;
+    loop {
+        let before = state.clock.now() - period.length();
+        let due = state.store.key_data_kept_since(before, BATCH).await?;
+        if due.is_empty() || !lease.renew().await? {
+            break;
+        }
+        let details = format!("The private key was removed: it is kept for {period}");
+        remove(state, &due, &details).await?;
+        removed += due.len();
+    }
+    let mut write = state.store.begin().await?;
+    write.delete_idle_data_keys(state.clock.now() - ROTATE_AFTER * 2).await?;
+    write.commit_beside_inventory().await?;
+    if removed > 0 {
+        tracing::info!(removed, "removed key data whose time is over");
+        state.store.forget_old_pages().await?;
+    }
+    Ok(removed)
+}
+
+async fn remove(state: &AppState, due: &[CertificateId], details: &str) -> Result<(), StoreError> {
+    let mut write = state.store.begin().await?;
+    for id in due {
+        // A record that was deleted meanwhile has taken its key data along.
+        if write.remove_key_data(*id).await? {
+            let entry = HistoryEntry {
+                id: state.new_id(),
+                happened_at: state.clock.now(),
+                event: HistoryEvent::KeyDataRemoved,
+                details: details.to_owned(),
+            };
+            write.insert_history(*id, &entry).await?;
+        }
+    }
+    write.commit_beside_inventory().await
+}

@@ -1,0 +1,82 @@
+//! Reads a file as its reader will, through types that did not write it, and compares what is in it.
+//! The keys are those of the writing: deriving them again would double what a package costs.
+
+use aws_lc_rs::hmac;
+use der::asn1::{OctetString, OctetStringRef};
+use der::{Decode as _, Encode as _};
+use pkcs12::pfx::Pfx;
+use pkcs12::safe_bag::{SafeBag, SafeContents};
+use pkcs12::{AuthenticatedSafe, CertBag};
+
+use super::{CERT_BAG, FRIENDLY_NAME, KEY_BAG, Keys, LOCAL_KEY_ID};
+use crate::asn1::Tlv;
+use crate::packaging::{Contents, PackagingError};
+
+/// Whether `file` holds exactly `contents`.
+pub(super) fn compare(
+    file: &[u8],
+    contents: &Contents<'_>,
+    keys: &Keys,
+) -> Result<(), PackagingError> {
+    let pfx = Pfx::from_der(file)?;
+    let mac = pfx.mac_data.ok_or(PackagingError::ReadBack("MAC"))?;
+    let safe: OctetString = pfx.auth_safe.content.decode_as()?;
+    hmac::verify(&keys.mac.key, safe.as_bytes(), mac.mac.digest.as_bytes())
+        .map_err(|_| PackagingError::ReadBack("MAC"))?;
+
+    let infos = AuthenticatedSafe::from_der(safe.as_bytes())?;
+    let [certificates, key] = infos.as_slice() else {
+        return Err(PackagingError::ReadBack("AuthenticatedSafe"));
+    };
+
+    // Version, then contentType, algorithm and [0] content.
+    let data = certificates.content.to_der()?;
+    let data = Tlv::read(&data)?.children()?;
+    let [_, info] = data.as_slice() else {
+        return Err(PackagingError::ReadBack("EncryptedData"));
+    };
+    let info = info.children()?;
+    let encrypted = info.last().ok_or(PackagingError::ReadBack("EncryptedContentInfo"))?.content;
+    let bags = SafeContents::from_der(&keys.certificates.decrypt(encrypted)?)?;
+    if bags.len() != contents.certificates().count() {
+        return Err(PackagingError::ReadBack("chain"));
+    }
+    for (bag, certificate) in bags.iter().zip(contents.certificates()) {
+        let held = CertBag::from_der(value_of(bag, CERT_BAG)?)?;
+        if held.cert_value.as_bytes() != certificate {
+            return Err(PackagingError::ReadBack("certificate"));
+        }
+    }
+
+    let data: OctetString = key.content.decode_as()?;
+    let keys_held = SafeContents::from_der(data.as_bytes())?;
+    let [key] = keys_held.as_slice() else { return Err(PackagingError::ReadBack("key")) };
+    let encrypted = Tlv::read(value_of(key, KEY_BAG)?)?.children()?;
+    let encrypted = encrypted.last().ok_or(PackagingError::ReadBack("key"))?;
+    let encrypted = <&OctetStringRef>::from_der(encrypted.der)?;
+    if keys.key.decrypt(encrypted.as_bytes())?.as_slice() != contents.pkcs8 {
+        return Err(PackagingError::ReadBack("key"));
+    }
+
+    let leaf = bags.first().ok_or(PackagingError::ReadBack("chain"))?;
+    for id in [FRIENDLY_NAME, LOCAL_KEY_ID] {
+        if attribute(leaf, id)? != attribute(key, id)? {
+            return Err(PackagingError::ReadBack("attributes"));
+        }
+    }
+    Ok(())
+}
+
+/// What stands in a bag of this kind, without its tag.
+fn value_of(bag: &SafeBag, id: der::asn1::ObjectIdentifier) -> Result<&[u8], PackagingError> {
+    if bag.bag_id != id {
+        return Err(PackagingError::ReadBack("bag"));
+    }
+    Ok(Tlv::read(&bag.bag_value)?.content)
+}
+
+fn attribute(bag: &SafeBag, id: der::asn1::ObjectIdentifier) -> Result<Vec<u8>, PackagingError> {
+    let attributes = bag.bag_attributes.as_ref();
+    let found = attributes.and_then(|all| all.iter().find(|attribute| attribute.oid == id));
+    Ok(found.ok_or(PackagingError::ReadBack("attributes"))?.values.to_der()?)
+}

@@ -1,0 +1,147 @@
+//! `GET /certs/{id}/p12`, `/jks` and `/pem`: a private key that is still kept, for its owner alone.
+
+use axum::extract::State;
+use axum::http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE};
+use axum::http::{HeaderMap, HeaderValue};
+use axum::response::{IntoResponse as _, Response};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use chancery_shared::id::{CertificateId, kind};
+
+use super::download::file;
+use crate::app::AppState;
+use crate::auth::Actor;
+use crate::certificate::history::HistoryEvent;
+use crate::error::{ApiError, Code, JsonError};
+use crate::key_data::Form;
+use crate::request::PathId;
+use crate::settings;
+use crate::store::certificate::{Certificate, HistoryEntry};
+
+/// Certificate, chain and private key as PKCS #12: base64 text, or the bytes with
+/// `Accept: application/octet-stream`. The password of the request opens it.
+#[utoipa::path(
+    get, path = "/certs/{id}/p12", tag = "Certificates", params(("id" = String, Path)),
+    responses(
+        (status = 200, content_type = "text/plain", body = String),
+        (status = "default", body = JsonError),
+    ),
+)]
+pub(super) async fn p12(
+    State(state): State<AppState>,
+    actor: Actor,
+    PathId(id): PathId<kind::Certificate>,
+    headers: HeaderMap,
+) -> Result<Response, ApiError> {
+    let (row, bytes) = kept(&state, &actor, id, Form::P12).await?;
+    answer(&row, "p12", bytes, &headers)
+}
+
+/// The same as JKS, the old key store of Java.
+#[utoipa::path(
+    get, path = "/certs/{id}/jks", tag = "Certificates", params(("id" = String, Path)),
+    responses(
+        (status = 200, content_type = "text/plain", body = String),
+        (status = "default", body = JsonError),
+    ),
+)]
+pub(super) async fn jks(
+    State(state): State<AppState>,
+    actor: Actor,
+    PathId(id): PathId<kind::Certificate>,
+    headers: HeaderMap,
+) -> Result<Response, ApiError> {
+    let (row, bytes) = kept(&state, &actor, id, Form::Jks).await?;
+    answer(&row, "jks", bytes, &headers)
+}
+
+/// The same as PEM: certificate, chain and encrypted private key.
+#[utoipa::path(
+    get, path = "/certs/{id}/pem", tag = "Certificates", params(("id" = String, Path)),
+    responses(
+        (status = 200, content_type = "application/x-pem-file", body = String),
+        (status = "default", body = JsonError),
+    ),
+)]
+pub(super) async fn pem(
+    State(state): State<AppState>,
+    actor: Actor,
+    PathId(id): PathId<kind::Certificate>,
+) -> Result<Response, ApiError> {
+    let (row, bytes) = kept(&state, &actor, id, Form::Pem).await?;
+    file(&row, "key.pem", "application/x-pem-file", bytes).map(unstored)
+}
+
+/// Bare base64 is what deployed clients decode, whatever they say that they accept.
+fn answer(
+    row: &Certificate,
+    extension: &str,
+    bytes: Vec<u8>,
+    headers: &HeaderMap,
+) -> Result<Response, ApiError> {
+    const OCTETS: &str = "application/octet-stream";
+    let accepted = headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    let mut kinds = accepted.flat_map(|value| value.split(','));
+    let wants_octets = kinds.any(|kind| {
+        kind.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case(OCTETS))
+    });
+    if wants_octets {
+        return file(row, extension, OCTETS, bytes).map(unstored);
+    }
+    let mut response = STANDARD.encode(bytes).into_response();
+    let plain = HeaderValue::from_static("text/plain; charset=utf-8");
+    response.headers_mut().insert(CONTENT_TYPE, plain);
+    Ok(unstored(response))
+}
+
+fn unstored(mut response: Response) -> Response {
+    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
+}
+
+/// The package, and a word of it in the history.
+async fn kept(
+    state: &AppState,
+    actor: &Actor,
+    id: CertificateId,
+    form: Form,
+) -> Result<(Certificate, Vec<u8>), ApiError> {
+    let stored = state.store.certificate(id).await?;
+    let row = stored.ok_or_else(|| ApiError::not_found("certificate"))?.certificate;
+    if row.owner_user_id != actor.user_id() {
+        let message = format!(
+            "only the owner may download the private key; that is {}, who may give the \
+             certificate to you",
+            row.owner_username
+        );
+        return Err(ApiError::refused(Code::NotPermitted, message));
+    }
+    let data = state.store.key_data(id).await?;
+    let period = settings::retention(&state.store).await?;
+    let until = |at: time::OffsetDateTime| at.saturating_add(period.length());
+    let data = data.filter(|data| state.clock.now() < until(data.kept_at)).ok_or_else(gone)?;
+    let key = state.vault.key(state, data.data_key_id).await?;
+    let sealed = match form {
+        Form::P12 => &data.p12,
+        Form::Jks => &data.jks,
+        Form::Pem => &data.pem,
+    };
+    let bytes = key.open(id, form, sealed).map_err(ApiError::internal)?;
+    let user = actor.username();
+    let entry = HistoryEntry {
+        id: state.new_id(),
+        happened_at: state.clock.now(),
+        event: HistoryEvent::Downloaded,
+        details: format!("User {user} downloaded the private key as {}", form.name()),
+    };
+    let mut write = state.store.begin().await?;
+    write.insert_history(id, &entry).await?;
+    write.commit_beside_inventory().await?;
+    Ok((row, bytes))
+}
+
+fn gone() -> ApiError {
+    let message = "the private key of this certificate is not kept: it was made elsewhere, or the \
+                   Private Key Retention Period is over; ask for a new certificate";
+    ApiError::refused(Code::KeyDataGone, message)
+}

@@ -1,0 +1,245 @@
+//! Private keys that are kept, downloaded and removed.
+
+use axum::body::Body;
+use axum::http::{Method, header};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use chancery_shared::wire::RefusalCode;
+use chancery_shared::wire::v1::Request;
+use serde_json::{Value, json};
+use time::Duration;
+
+use super::{ISSUER, last, path};
+use crate::app::{App, AppState};
+use crate::key_data::{Vault, purge_once};
+use crate::signer_client::fake_signer::{Reaction, refusal};
+use crate::store::account::Group;
+use crate::testing::{Answer, Api, Persona, api_with_issuer, insert_team, insert_user};
+
+const SETTINGS: &str = "/api/admin/settings";
+const GONE: (u16, &str) = (410, "key_data_gone");
+
+async fn made(persona: &Persona) -> Value {
+    let body = json!({
+        "caName": ISSUER, "dn": "CN=www.example.test", "csrGeneratorName": "ECDSA P-256",
+        "p12Password": "open sesame",
+    });
+    let answer = persona.post("/api/certs/request", &body).await;
+    assert_eq!(answer.status, 200, "{}", answer.text);
+    answer.json()
+}
+
+async fn keep_for(api: &Api, value: u32, unit: &str) {
+    let body = json!({"privateKeyRetentionPeriod": {"value": value, "unit": unit}});
+    let answer = api.administrator().put(SETTINGS, &body).await;
+    assert_eq!(answer.status, 200, "{}", answer.text);
+}
+
+async fn p12(persona: &Persona, issued: &Value) -> Answer {
+    persona.get(&format!("{}/p12", path(issued))).await
+}
+
+fn code(answer: &Answer) -> (u16, String) {
+    answer.refusal()
+}
+
+fn gone() -> (u16, String) {
+    (GONE.0, GONE.1.to_owned())
+}
+
+async fn record(api: &Api, issued: &Value) -> Value {
+    api.member().get(&path(issued)).await.json()
+}
+
+#[tokio::test]
+async fn the_owner_downloads_the_very_file_in_two_forms_and_the_history_tells() {
+    let api = api_with_issuer().await;
+    let member = api.member();
+    let issued = made(&member).await;
+    let base64 = issued["p12Data"].as_str().unwrap();
+
+    let text = p12(&member, &issued).await;
+    let request = member
+        .request(Method::GET, &format!("{}/p12", path(&issued)))
+        .header(header::ACCEPT, "text/html, application/octet-stream;q=0.9");
+    let bytes = member.send(request.body(Body::empty()).unwrap()).await;
+    let odd = member
+        .request(Method::GET, &format!("{}/p12", path(&issued)))
+        .header(header::ACCEPT, "application/json");
+    let odd = member.send(odd.body(Body::empty()).unwrap()).await;
+    let jks = member.get(&format!("{}/jks", path(&issued))).await;
+    let pem = member.get(&format!("{}/pem", path(&issued))).await;
+
+    assert_eq!((text.status.as_u16(), text.text.as_str()), (200, base64));
+    assert_eq!((odd.status.as_u16(), odd.text.as_str()), (200, base64));
+    assert_eq!(bytes.bytes, STANDARD.decode(base64).unwrap());
+    assert_eq!(bytes.headers["content-type"], "application/octet-stream");
+    assert_eq!(STANDARD.decode(jks.text).unwrap()[..4], [0xfe, 0xed, 0xfe, 0xed]);
+    assert!(pem.text.starts_with(issued["pemCert"].as_str().unwrap()));
+    assert!(pem.text.contains("-----BEGIN ENCRYPTED PRIVATE KEY-----"));
+    for answer in [&text, &bytes] {
+        assert_eq!(answer.headers["cache-control"], "no-store");
+    }
+    let record = record(&api, &issued).await;
+    assert_eq!(record["hasKeyData"], true);
+    let history = record["history"].as_array().unwrap();
+    let told = history.iter().map(|entry| entry["details"].as_str().unwrap());
+    let mut told: Vec<_> = told.filter_map(|told| told.strip_prefix("User member ")).collect();
+    told.sort_unstable();
+    let p12 = "downloaded the private key as PKCS #12";
+    let expected = [
+        "created the certificate; CSR Generator ECDSA P-256 made the key",
+        "downloaded the private key as JKS",
+        "downloaded the private key as PEM",
+        p12,
+        p12,
+        p12,
+    ];
+    assert_eq!(told, expected);
+}
+
+#[tokio::test]
+async fn nobody_but_the_owner_downloads_it_and_the_right_goes_with_the_ownership() {
+    let api = api_with_issuer().await;
+    let issued = made(&api.member()).await;
+    let colleague = insert_user(&api.state, "colleague", &[api.default_team]).await;
+    let team = insert_team(&api.state, "Web", Group::Users).await;
+    let stranger = insert_user(&api.state, "stranger", &[team]).await;
+
+    for persona in [api.administrator(), api.user(colleague), api.user(stranger)] {
+        let answer = p12(&persona, &issued).await;
+        assert_eq!(code(&answer), (403, "not_permitted".to_owned()));
+    }
+    assert_eq!(code(&p12(&api.anonymous(), &issued).await), (401, "token_missing".to_owned()));
+
+    let change = json!({"ownerUserId": colleague});
+    assert_eq!(api.member().patch(&path(&issued), &change).await.status, 200);
+    assert_eq!(p12(&api.user(colleague), &issued).await.text, issued["p12Data"].as_str().unwrap());
+    assert_eq!(code(&p12(&api.member(), &issued).await), (403, "not_permitted".to_owned()));
+}
+
+#[tokio::test]
+async fn with_a_period_of_0_nothing_is_kept() {
+    let api = api_with_issuer().await;
+    keep_for(&api, 0, "days").await;
+
+    let issued = made(&api.member()).await;
+
+    assert!(issued["p12Data"].as_str().unwrap().len() > 1000);
+    assert_eq!(record(&api, &issued).await["hasKeyData"], false);
+    assert_eq!(code(&p12(&api.member(), &issued).await), gone());
+}
+
+#[tokio::test]
+async fn a_key_is_kept_to_the_last_moment_of_its_period_and_no_byte_of_it_longer() {
+    let api = api_with_issuer().await;
+    for (value, unit, period) in [
+        (1, "days", Duration::DAY),
+        (180, "days", Duration::days(180)),
+        (90, "minutes", Duration::minutes(90)),
+    ] {
+        keep_for(&api, value, unit).await;
+        let issued = made(&api.member()).await;
+        let id = issued["id"].as_str().unwrap().parse().unwrap();
+        let kept = api.state.store.key_data(id).await.unwrap().unwrap();
+        let is_on_disk = |bytes: &[u8]| {
+            api.database.bytes_on_disk().windows(64).any(|window| bytes[100..164] == *window)
+        };
+        assert!(is_on_disk(&kept.p12), "{value} {unit}");
+
+        api.clock.advance(period - Duration::MILLISECOND);
+        assert_eq!(purge_once(&api.state).await.unwrap(), 0);
+        assert_eq!(p12(&api.member(), &issued).await.status, 200);
+        api.clock.advance(Duration::MILLISECOND);
+        // From that moment on, whether or not the job has run.
+        assert_eq!(code(&p12(&api.member(), &issued).await), gone());
+        assert_eq!(purge_once(&api.state).await.unwrap(), 1);
+        assert_eq!(purge_once(&api.state).await.unwrap(), 0);
+
+        assert_eq!(code(&p12(&api.member(), &issued).await), gone());
+        let record = record(&api, &issued).await;
+        assert_eq!(record["hasKeyData"], false);
+        let told = format!("The private key was removed: it is kept for {value} {unit}");
+        assert_eq!(last(&record), ("key data removed".to_owned(), told));
+        for form in [&kept.p12, &kept.jks, &kept.pem] {
+            assert!(!is_on_disk(form), "{value} {unit}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_shorter_period_removes_what_is_older_and_a_longer_one_brings_nothing_back() {
+    let api = api_with_issuer().await;
+    keep_for(&api, 10, "days").await;
+    let old = made(&api.member()).await;
+    api.clock.advance(Duration::days(5));
+    let young = made(&api.member()).await;
+
+    keep_for(&api, 4, "days").await;
+    assert_eq!(purge_once(&api.state).await.unwrap(), 1);
+    keep_for(&api, 20, "days").await;
+    api.clock.advance(Duration::days(6));
+    assert_eq!(purge_once(&api.state).await.unwrap(), 0);
+
+    assert_eq!(code(&p12(&api.member(), &old).await), gone());
+    assert_eq!(p12(&api.member(), &young).await.status, 200);
+}
+
+#[tokio::test]
+async fn each_day_has_a_data_key_that_stays_while_anything_is_sealed_under_it() {
+    let api = api_with_issuer().await;
+    let mut keys = Vec::new();
+    for _ in 0..3 {
+        let issued = made(&api.member()).await;
+        let id = issued["id"].as_str().unwrap().parse().unwrap();
+        keys.push((issued, api.state.store.key_data(id).await.unwrap().unwrap().data_key_id));
+        api.clock.advance(Duration::hours(23));
+    }
+    let ids: Vec<_> = keys.iter().map(|(_, id)| *id).collect();
+    assert_eq!(ids[0], ids[1]);
+    assert_ne!(ids[1], ids[2]);
+
+    // Another process, or this one after a restart, has none of them open.
+    let mut api = api;
+    api.state = AppState::new(App { vault: Vault::default(), ..App::clone(&api.state) });
+    assert_eq!(p12(&api.member(), &keys[0].0).await.text, keys[0].0["p12Data"].as_str().unwrap());
+
+    keep_for(&api, 0, "days").await;
+    api.clock.advance(Duration::days(2));
+    assert_eq!(purge_once(&api.state).await.unwrap(), 3);
+    for id in ids {
+        assert_eq!(api.state.store.data_key(id).await.unwrap(), None);
+    }
+}
+
+#[tokio::test]
+async fn where_no_token_can_seal_it_a_key_that_is_to_be_kept_is_not_made() {
+    let api = api_with_issuer().await;
+    let before = api.fake.signer().journal.entries.len();
+    api.fake.script(|request| match request {
+        Request::Seal(_) => Reaction::Refuse(refusal(RefusalCode::TokenUnavailable)),
+        _ => Reaction::Answer,
+    });
+    let body = json!({
+        "caName": ISSUER, "dn": "CN=www.example.test", "csrGeneratorName": "Ed25519",
+        "p12Password": "open sesame",
+    });
+
+    let answer = api.member().post("/api/certs/request", &body).await;
+
+    assert_eq!(answer.refusal(), (503, "token_unavailable".to_owned()), "{}", answer.text);
+    assert_eq!(api.fake.signer().journal.entries.len(), before);
+}
+
+#[tokio::test]
+async fn a_record_that_is_deleted_takes_its_key_along() {
+    let api = api_with_issuer().await;
+    let issued = made(&api.member()).await;
+    api.clock.advance(Duration::days(398));
+
+    let answer = api.administrator().delete(&path(&issued)).await;
+
+    assert_eq!(answer.status, 200, "{}", answer.text);
+    let id = issued["id"].as_str().unwrap().parse().unwrap();
+    assert_eq!(api.state.store.key_data(id).await.unwrap(), None);
+}

@@ -1,0 +1,64 @@
+//! `/admin/settings`.
+
+use serde_json::json;
+
+use crate::testing::api;
+
+const PATH: &str = "/api/admin/settings";
+
+#[tokio::test]
+async fn each_setting_comes_with_all_that_is_needed_to_show_it_and_to_ask_for_it() {
+    let api = api().await;
+    let admin = api.administrator();
+
+    let before = admin.get(PATH).await.json();
+    let body = json!({"privateKeyRetentionPeriod": {"value": 12, "unit": "hours"}});
+    let after = admin.put(PATH, &body).await.json();
+
+    let setting = &before[0];
+    assert_eq!(setting["name"], "privateKeyRetentionPeriod");
+    assert_eq!(setting["title"], "Private Key Retention Period");
+    assert_eq!(setting["type"], "duration");
+    assert_eq!((&setting["value"], &setting["unit"]), (&json!(30), &json!("days")));
+    assert_eq!(setting["units"], json!(["minutes", "hours", "days"]));
+    assert_eq!(setting["minimum"], json!({"value": 0, "unit": "minutes"}));
+    assert_eq!(setting["maximum"], json!({"value": 36_500, "unit": "days"}));
+    assert_eq!(setting["default"], json!({"value": 30, "unit": "days"}));
+    assert_eq!((&after[0]["value"], &after[0]["unit"]), (&json!(12), &json!("hours")));
+    assert_eq!(admin.get(PATH).await.json(), after);
+}
+
+#[tokio::test]
+async fn what_is_out_of_range_or_unknown_is_refused_with_its_field_and_changes_nothing() {
+    let api = api().await;
+    let admin = api.administrator();
+    let before = admin.get(PATH).await.json();
+    for (body, field) in [
+        (json!({"privateKeyRetentionPeriod": {"value": 36_501, "unit": "days"}}), ""),
+        (json!({"privateKeyRetentionPeriod": {"value": -1, "unit": "days"}}), ""),
+        (json!({"privateKeyRetentionPeriod": {"value": 1, "unit": "years"}}), ""),
+        (json!({"privateKeyRetentionPeriod": {"value": 1}}), ""),
+        (json!({"privateKeyRetentionPeriod": 30}), ""),
+        (json!({"retention": 30}), "retention"),
+    ] {
+        let answer = admin.put(PATH, &body).await;
+
+        assert_eq!(answer.refusal(), (400, "invalid_request".to_owned()), "{body}");
+        let named = answer.json()["fields"][0]["field"].as_str().unwrap().to_owned();
+        let expected = if field.is_empty() { "privateKeyRetentionPeriod" } else { field };
+        assert!(named.starts_with(expected), "{body}: {named}");
+    }
+    assert_eq!(admin.get(PATH).await.json(), before);
+}
+
+#[tokio::test]
+async fn only_administrators_read_and_change_them() {
+    let api = api().await;
+
+    let read = api.member().get(PATH).await;
+    let write = api.member().put(PATH, &json!({})).await;
+
+    for answer in [read, write] {
+        assert_eq!(answer.refusal(), (403, "not_administrator".to_owned()));
+    }
+}
