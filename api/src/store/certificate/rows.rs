@@ -6,7 +6,6 @@ use aws_lc_rs::digest::{SHA256, digest};
 use chancery_shared::id::{CertificateId, CsrId, Id};
 
 use super::{Certificate, HISTORY, HistoryEntry, NewCertificate, TABLE};
-use crate::store::engine::EngineName;
 use crate::store::key_data::KeyData;
 use crate::store::many_rows::{Bound, Inserts, Row, inserts};
 use crate::store::row::signed;
@@ -169,7 +168,9 @@ impl Row for KeptKey<'_> {
 
 /// All of them, for the test that prepares them on both engines.
 #[cfg(test)]
-pub(in crate::store) fn statements(engine: EngineName) -> Vec<(&'static str, &'static str)> {
+pub(in crate::store) fn statements(
+    engine: super::super::engine::EngineName,
+) -> Vec<(&'static str, &'static str)> {
     let of_table = |(table, inserts): (&'static str, &'static Inserts)| {
         inserts.of(engine).iter().map(move |(_, sql)| (table, *sql))
     };
