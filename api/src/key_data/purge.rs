@@ -38,7 +38,8 @@ impl Purger {
             while !*stopping.borrow() {
                 // Each process for itself.
                 if let Err(error) = state.vault.open_all(&state).await {
-                    tracing::warn!(%error, "data keys are opened later");
+                    let error = crate::log::Chain(&error).to_string();
+                    tracing::warn!(error, "data keys are opened later");
                 }
                 if let Err(error) = run_once(&state).await {
                     let error = crate::log::Chain(&error).to_string();
