@@ -10,6 +10,7 @@ pub mod localca;
 pub mod login;
 pub mod profiles;
 pub mod record;
+mod retained;
 pub mod settings;
 pub mod teams;
 pub mod users;

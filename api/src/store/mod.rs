@@ -34,6 +34,7 @@ pub mod lease;
 pub mod local_ca;
 pub mod membership;
 pub mod profile;
+pub mod retention;
 mod row;
 mod schema;
 mod seat;

@@ -12,6 +12,7 @@ pub mod local_ca;
 pub mod login;
 pub mod preview;
 pub mod profile;
+pub mod retained;
 pub mod setting;
 pub mod team;
 pub mod user;

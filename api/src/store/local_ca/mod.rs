@@ -6,6 +6,7 @@ mod write;
 use chancery_shared::id::{ApprovalId, CertificateId, KeyId, KeyStoreId, LocalCaId, SignerId};
 use time::OffsetDateTime;
 
+use super::retention::Transition;
 use super::row::At;
 use super::{Store, StoreError};
 use crate::timestamp::from_millis;
@@ -103,6 +104,8 @@ pub struct LocalCa {
     pub created_by: String,
     /// When it was deleted, if it was.
     pub deleted_at: Option<OffsetDateTime>,
+    /// What is under way with it.
+    pub transition: Option<Transition>,
 }
 
 #[derive(Debug, sqlx::FromRow)]
@@ -121,6 +124,7 @@ struct Row {
     created_at: i64,
     created_by: String,
     deleted_at: Option<i64>,
+    transition: Option<String>,
 }
 
 impl TryFrom<Row> for LocalCa {
@@ -138,6 +142,7 @@ impl TryFrom<Row> for LocalCa {
             status: at.parse("status", &row.status)?,
             approval_id: at.parse_option("approval_id", row.approval_id.as_deref())?,
             certificate_id: at.parse_option("certificate_id", row.certificate_id.as_deref())?,
+            transition: at.parse_option("transition", row.transition.as_deref())?,
             name: row.name,
             subject_dn: row.subject_dn,
             definition: row.definition,

@@ -48,6 +48,8 @@ async fn every_statement_can_be_prepared_on_both_engines() {
         super::local_ca::WRITE_STATEMENTS,
         super::membership::STATEMENTS,
         super::profile::STATEMENTS,
+        super::retention::STATEMENTS,
+        super::retention::LOCAL_CA_STATEMENTS,
         super::setting::STATEMENTS,
         super::team::STATEMENTS,
     ];

@@ -1,0 +1,8 @@
+-- What is under way with a Local CA ('deleting', 'restoring', 'removing') and by whom, as JSON: its key
+-- changes first, then the row. Whoever works on it has the claim.
+ALTER TABLE local_ca ADD COLUMN transition TEXT;
+ALTER TABLE local_ca ADD COLUMN transition_by TEXT;
+-- A name that is being restored is taken.
+DROP INDEX local_ca_live_name;
+CREATE UNIQUE INDEX local_ca_live_name ON local_ca (name)
+    WHERE deleted_at IS NULL OR transition = 'restoring';
