@@ -14,6 +14,7 @@ pub mod inventory;
 mod ip_white_list;
 pub mod issuance;
 pub mod issuer_choice;
+pub mod job_runs;
 pub mod json;
 pub mod key_data;
 pub mod key_pair;

@@ -1,7 +1,7 @@
 //! A Local CA's key, changed in the signer. Each change may be asked for again: what is so already
 //! stays so.
 
-use chancery_shared::id::ApprovalId;
+use chancery_shared::id::{ApprovalId, KeyId};
 use chancery_shared::wire::v1::KeyChange;
 use chancery_shared::wire::{Context, RefusalCode};
 use serde_json::Value;
@@ -93,22 +93,33 @@ impl CaKey<'_> {
         {
             return Err(SignerError::Unreachable);
         }
-        let By { user_id, username, request_id } = self.by;
-        let entries = [
-            ("requestId", Some(request_id.clone())),
-            ("actorUserId", user_id.map(|id| id.to_string())),
-            ("actorUsername", Some(username.clone())),
-            ("localCaId", Some(self.ca.id.to_string())),
-            ("localCaName", Some(self.ca.name.clone())),
-        ];
-        let entries =
-            entries.into_iter().filter_map(|(k, v)| Some((k.to_owned(), Value::from(v?))));
-        Ok(Some(KeyChange {
-            key_id,
-            reason: reason.to_owned(),
-            context: Context(entries.collect()),
-        }))
+        let mut context = context(self.by);
+        context.0.insert("localCaId".to_owned(), Value::from(self.ca.id.to_string()));
+        context.0.insert("localCaName".to_owned(), Value::from(self.ca.name.clone()));
+        Ok(Some(KeyChange { key_id, reason: reason.to_owned(), context }))
     }
+}
+
+/// Takes a key out of use that belongs to no Local CA.
+pub(super) async fn disable_nobodys(
+    state: &AppState,
+    by: &By,
+    key_id: KeyId,
+) -> Result<(), SignerError> {
+    let reason = "it belongs to no Local CA".to_owned();
+    let change = KeyChange { key_id, reason, context: context(by) };
+    state.signer.disable_key(change).await.map(drop)
+}
+
+fn context(by: &By) -> Context {
+    let By { user_id, username, request_id } = by;
+    let entries = [
+        ("requestId", Some(request_id.clone())),
+        ("actorUserId", user_id.map(|id| id.to_string())),
+        ("actorUsername", Some(username.clone())),
+    ];
+    let entries = entries.into_iter().filter_map(|(k, v)| Some((k.to_owned(), Value::from(v?))));
+    Context(entries.collect())
 }
 
 fn code(error: &SignerError) -> Option<RefusalCode> {

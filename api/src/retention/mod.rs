@@ -5,10 +5,13 @@
 //! writes. Of a Local CA the key changes first and the row after it: the row is marked before, and
 //! whoever finds a mark that nobody works on finishes it.
 
+mod agreement;
 mod delete;
+mod guard;
 mod items;
 mod key;
 mod local_ca;
+mod purge;
 mod refusal;
 mod remove;
 mod restore;
@@ -17,8 +20,11 @@ mod state;
 #[cfg(test)]
 mod tests;
 
+pub use agreement::{Disagreement, disagreements, repair};
 pub use delete::{delete, rehearse_deletion};
+pub use guard::{Guard, Hastened, Pause};
 pub use items::{Along, Items};
+pub use purge::{AtStart, ItemPurger};
 pub use refusal::{Refusal, named};
 pub use remove::{rehearse_removal, remove};
 pub use restore::restore;

@@ -1,6 +1,8 @@
 //! What may become of each item, and what becomes of it, on both engines.
 
+mod agreement;
 mod faults;
+mod purge;
 mod rules;
 mod scene;
 mod transitions;

@@ -12,6 +12,7 @@ pub mod profiles;
 pub mod record;
 mod retained;
 pub mod settings;
+pub mod status;
 pub mod teams;
 pub mod users;
 mod validate;

@@ -45,7 +45,8 @@ fn along(name: &str, text: Option<&String>) -> Result<Along, ApiError> {
     Ok(if is_set(name, text)? { Along::Deleted } else { Along::Nothing })
 }
 
-fn by(administrator: &Administrator, request_id: &RequestId) -> By {
+/// Who asks.
+pub(super) fn by(administrator: &Administrator, request_id: &RequestId) -> By {
     By {
         user_id: Some(administrator.actor().user_id()),
         username: administrator.username().to_owned(),

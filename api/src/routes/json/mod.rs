@@ -14,6 +14,7 @@ pub mod preview;
 pub mod profile;
 pub mod retained;
 pub mod setting;
+pub mod status;
 pub mod team;
 pub mod user;
 

@@ -19,6 +19,7 @@ const TABLE: &str = "local_ca";
 
 statements! {
     LIVE = select!(local_ca "WHERE deleted_at IS NULL ORDER BY name, local_ca_id");
+    EVERY = select!(local_ca "ORDER BY local_ca_id");
     BY_ID = select!(local_ca "WHERE local_ca_id = $1");
     LIVE_BY_NAME = select!(local_ca "WHERE name = $1 AND deleted_at IS NULL");
     UNFINISHED = select!(
@@ -162,6 +163,17 @@ impl Store {
     pub async fn local_cas(&self) -> Result<Vec<LocalCa>, StoreError> {
         let rows: Vec<Row> =
             sqlx::query_as(LIVE).fetch_all(self.pool()).await.map_err(StoreError::of(TABLE))?;
+        rows.into_iter().map(LocalCa::try_from).collect()
+    }
+
+    /// Every Local CA, live or deleted.
+    ///
+    /// # Errors
+    ///
+    /// Only if the database fails.
+    pub async fn every_local_ca(&self) -> Result<Vec<LocalCa>, StoreError> {
+        let rows: Vec<Row> =
+            sqlx::query_as(EVERY).fetch_all(self.pool()).await.map_err(StoreError::of(TABLE))?;
         rows.into_iter().map(LocalCa::try_from).collect()
     }
 
