@@ -39,14 +39,14 @@ async fn run(state: &AppState, by: &By, id: ItemId) -> Result<Outcome, ApiError>
     let refused = match items.deletion(id, now) {
         Ok(Deletion::Kept(_)) => None,
         Ok(Deletion::Gone(_)) => {
-            write.commit_beside_inventory().await?;
+            write.let_go().await?;
             remove::one(state, by, id, remove::Reason::Asked).await?;
             return Ok(Outcome::Gone);
         }
         Err(refusal) => Some(refusal),
     };
     if let Some(refusal) = refused {
-        write.commit_beside_inventory().await?;
+        write.let_go().await?;
         return Err(refusal.into());
     }
     match id {

@@ -1,6 +1,8 @@
 //! All items together: what stands on what, and what may become of each. Nothing here asks the
 //! database or the clock.
 
+use std::sync::Arc;
+
 use time::OffsetDateTime;
 
 use super::refusal::Refusal;
@@ -20,19 +22,19 @@ pub enum Along {
 /// Every item, at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Items {
-    all: Vec<Retained>,
+    all: Vec<Arc<Retained>>,
     retention: Retention,
 }
 
 enum Standing<'a> {
-    Live(Live<&'a Retained>),
-    Deleted(Deleted<&'a Retained>),
+    Live(Live<&'a Arc<Retained>>),
+    Deleted(Deleted<&'a Arc<Retained>>),
 }
 
 impl Items {
     /// All of them, deleted ones kept for so long.
     pub fn new(all: Vec<Retained>, retention: Retention) -> Self {
-        Self { all, retention }
+        Self { all: all.into_iter().map(Arc::new).collect(), retention }
     }
 
     /// The item, live or deleted.
@@ -40,7 +42,7 @@ impl Items {
     /// # Errors
     ///
     /// [`Refusal::NotFound`].
-    pub fn get(&self, id: ItemId) -> Result<&Retained, Refusal> {
+    pub fn get(&self, id: ItemId) -> Result<&Arc<Retained>, Refusal> {
         self.all.iter().find(|item| item.id == id).ok_or(Refusal::NotFound(id))
     }
 
@@ -53,13 +55,13 @@ impl Items {
     }
 
     /// What stands on it, live or deleted.
-    pub fn dependants(&self, id: ItemId) -> impl Iterator<Item = &Retained> {
+    pub fn dependants(&self, id: ItemId) -> impl Iterator<Item = &Arc<Retained>> {
         self.all.iter().filter(move |item| item.stands_on.contains(&id))
     }
 
     /// What stands on it, and what stands on that, each once.
-    pub fn below(&self, id: ItemId) -> Vec<&Retained> {
-        let mut found: Vec<&Retained> = Vec::new();
+    pub fn below(&self, id: ItemId) -> Vec<&Arc<Retained>> {
+        let mut found: Vec<&Arc<Retained>> = Vec::new();
         for dependant in self.dependants(id) {
             for item in self.below(dependant.id).into_iter().chain([dependant]) {
                 if !found.contains(&item) {
@@ -112,13 +114,13 @@ impl Items {
         &self,
         id: ItemId,
         now: OffsetDateTime,
-    ) -> Result<Deletion<&Retained>, Refusal> {
+    ) -> Result<Deletion<&Arc<Retained>>, Refusal> {
         let live = match self.standing(id)? {
             Standing::Live(live) => live,
             Standing::Deleted(_) => return Err(Refusal::Deleted(self.get(id)?.clone())),
         };
         let deletion = live.delete(self.retention, now);
-        let blocks = |item: &&Retained| match deletion {
+        let blocks = |item: &&Arc<Retained>| match deletion {
             Deletion::Kept(_) => is_live(item),
             Deletion::Gone(_) => true,
         };
@@ -215,7 +217,7 @@ impl Items {
     }
 
     /// The deleted ones, the latest first.
-    pub fn deleted(&self) -> Vec<&Retained> {
+    pub fn deleted(&self) -> Vec<&Arc<Retained>> {
         let mut deleted: Vec<_> = self.all.iter().filter(|item| item.deleted.is_some()).collect();
         deleted.sort_by(|one, other| other.deleted.cmp(&one.deleted));
         deleted

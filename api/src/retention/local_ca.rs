@@ -62,7 +62,7 @@ pub(super) async fn take<'a>(
     let now = state.clock.now();
     let mut write = state.store.begin().await?;
     let is_held = write.take_transition(claim, transition, now, now + CLAIM).await?;
-    write.commit_beside_inventory().await?;
+    write.commit().await?;
     Ok(is_held.then_some(Marked { state, by, claim, transition }))
 }
 
@@ -147,10 +147,8 @@ impl Marked<'_> {
             && let Err(error) = key.destroy().await
         {
             // What may be gone can't come back; what is only disabled can.
-            let attempt = match self.undo(key, &error, attempt).await {
-                true => Attempt::First,
-                false => Attempt::Again,
-            };
+            let is_undone = self.undo(key, &error, attempt).await;
+            let attempt = if is_undone { Attempt::First } else { Attempt::Again };
             return Err(self.failed(error, attempt).await);
         }
         fail_point::reach("api: key destroyed");
@@ -204,7 +202,7 @@ impl Marked<'_> {
     pub(super) async fn release(&self) -> Result<(), StoreError> {
         let mut write = self.state.store.begin().await?;
         write.release_transition(self.claim).await?;
-        write.commit_beside_inventory().await
+        write.commit().await
     }
 
     async fn finish(&self, write: Write, is_held: bool, ca: &LocalCa) -> Result<(), ApiError> {

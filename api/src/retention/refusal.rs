@@ -1,5 +1,7 @@
 //! Why an item stays as it is, in the words of HTTP.
 
+use std::sync::Arc;
+
 use super::state::TooLate;
 use crate::echo::cut;
 use crate::error::{ApiError, Code, Dependant};
@@ -13,23 +15,23 @@ pub enum Refusal {
     /// There is none, or none any more.
     NotFound(ItemId),
     /// It is on its way from one state to another.
-    Changing(Retained, Transition),
+    Changing(Arc<Retained>, Transition),
     /// Its making is not finished.
-    Unfinished(Retained),
+    Unfinished(Arc<Retained>),
     /// It is deleted already.
-    Deleted(Retained),
+    Deleted(Arc<Retained>),
     /// It is live.
-    Live(Retained),
+    Live(Arc<Retained>),
     /// These stand on it.
-    InUse(Retained, Vec<Retained>),
+    InUse(Arc<Retained>, Vec<Arc<Retained>>),
     /// The time to restore it is over.
-    TooLate(Retained, TooLate),
+    TooLate(Arc<Retained>, TooLate),
     /// A live item has its name.
-    NameTaken(Retained, Retained),
+    NameTaken(Arc<Retained>, Arc<Retained>),
     /// It stands on these, which are deleted.
-    NoneBelow(Retained, Vec<Retained>),
+    NoneBelow(Arc<Retained>, Vec<Arc<Retained>>),
     /// Nothing new may stand on it: it is this.
-    NoGround(Retained, &'static str),
+    NoGround(Arc<Retained>, &'static str),
 }
 
 impl From<Refusal> for ApiError {
@@ -124,8 +126,8 @@ fn kind_words(id: ItemId) -> &'static str {
     }
 }
 
-fn list(items: &[Retained]) -> String {
-    let shown = items.iter().take(SHOWN).map(words);
+fn list(items: &[Arc<Retained>]) -> String {
+    let shown = items.iter().take(SHOWN).map(|item| words(item));
     let mut list = shown.collect::<Vec<_>>().join(", ");
     if let Some(more) = items.len().checked_sub(SHOWN).filter(|more| *more > 0) {
         list = format!("{list} and {more} more");
@@ -137,8 +139,8 @@ fn list(items: &[Retained]) -> String {
 const SHOWN: usize = 5;
 
 /// As errors and answers name items.
-pub fn named(items: &[Retained]) -> Vec<Dependant> {
-    let name = |item: &Retained| {
+pub fn named(items: &[Arc<Retained>]) -> Vec<Dependant> {
+    let name = |item: &Arc<Retained>| {
         let (kind, id) = match item.id {
             ItemId::KeyStore(id) => ("keystores", id.to_string()),
             ItemId::LocalCa(id) => ("localca", id.to_string()),

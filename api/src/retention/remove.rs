@@ -81,7 +81,7 @@ pub(super) async fn one(
     };
     let refused = items.removal(id, Along::Nothing).err();
     if refused.is_some() || !is_still_wanted {
-        write.commit_beside_inventory().await?;
+        write.let_go().await?;
         return match refused {
             Some(refusal) if is_still_wanted => Err(refusal.into()),
             _ => Ok(false),

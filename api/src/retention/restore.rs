@@ -40,7 +40,7 @@ async fn one(state: &AppState, by: &By, id: ItemId) -> Result<(), ApiError> {
     let mut write = state.store.begin().await?;
     let items = hold(state, &mut write).await?;
     if let Err(refusal) = items.restoration(id, state.clock.now(), Along::Nothing) {
-        write.commit_beside_inventory().await?;
+        write.let_go().await?;
         return Err(refusal.into());
     }
     match id {

@@ -3,6 +3,7 @@
 mod agreement;
 mod faults;
 mod purge;
+mod removals;
 mod rules;
 mod scene;
 mod transitions;

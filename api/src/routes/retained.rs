@@ -8,7 +8,7 @@ use crate::auth::Administrator;
 use crate::error::{ApiError, Dependant};
 use crate::request::RequestId;
 use crate::retention::{self, Along, By, Items, Outcome, named};
-use crate::store::retention::{ItemId, Retained};
+use crate::store::retention::ItemId;
 use crate::timestamp;
 
 /// Of `DELETE …/{id}`.
@@ -118,7 +118,7 @@ impl Before {
     async fn look(state: &AppState, id: ItemId) -> Result<Self, ApiError> {
         let items = Items::new(state.store.retained().await?, retention::retention(state));
         let name = items.get(id)?.name.clone();
-        let dependants: Vec<Retained> = items.below(id).into_iter().cloned().collect();
+        let dependants: Vec<_> = items.below(id).into_iter().cloned().collect();
         let now = state.clock.now();
         let mut unexpired = state.store.unexpired(id, now).await?;
         // A Key Store has none of its own.

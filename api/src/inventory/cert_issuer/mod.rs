@@ -73,7 +73,7 @@ pub async fn create(
     };
     let mut write = state.store.begin().await?;
     if let Err(error) = retention::hold_live(state, &mut write, &[ItemId::LocalCa(ca.id)]).await {
-        write.commit_beside_inventory().await?;
+        write.let_go().await?;
         return Err(error);
     }
     write.insert_cert_issuer(&issuer).await?;

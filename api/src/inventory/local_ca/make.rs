@@ -58,7 +58,7 @@ pub(super) async fn make(
     ground.extend(ca.parent_local_ca_id.map(ItemId::LocalCa));
     let mut write = state.store.begin().await?;
     if let Err(error) = retention::hold_live(state, &mut write, &ground).await {
-        write.commit_beside_inventory().await?;
+        write.let_go().await?;
         return Err(error);
     }
     write.insert_local_ca(&ca).await?;

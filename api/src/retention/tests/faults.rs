@@ -1,11 +1,13 @@
 //! The signer refuses, is away, or does it and can't say so: each transition ends in a state of the
 //! table.
 
+use chancery_shared::id::ApprovalId;
 use chancery_shared::wire::RefusalCode;
-use chancery_shared::wire::v1::{KeyState, Request};
+use chancery_shared::wire::v1::{ApprovalStatus, KeyState, Pending, Reply, Request};
 use time::Duration;
 
 use super::scene::{Scene, scenes};
+use crate::signer_client::SignerState;
 use crate::signer_client::fake_signer::{Reaction, refusal};
 
 /// What the signer does with the first request that `is_meant` finds.
@@ -95,7 +97,7 @@ async fn a_deletion_whose_answer_was_lost_is_finished() {
         let busy = scene.delete("localca", &scene.ca).await;
         assert_eq!(busy.refusal(), (409, "wrong_state".to_owned()));
 
-        scene.api.state.signer.watch_state().wait_for(|it| it.is_reachable()).await.unwrap();
+        scene.api.state.signer.watch_state().wait_for(SignerState::is_reachable).await.unwrap();
         scene.resume().await;
 
         assert_eq!(scene.names("localca/deleted").await, ["Chancery Issuing CA"]);
@@ -112,7 +114,7 @@ async fn a_restore_whose_answer_was_lost_is_finished() {
         let answer = scene.restore("localca", &scene.ca).await;
         assert_eq!(answer.refusal(), (503, "outcome_unknown".to_owned()));
 
-        scene.api.state.signer.watch_state().wait_for(|it| it.is_reachable()).await.unwrap();
+        scene.api.state.signer.watch_state().wait_for(SignerState::is_reachable).await.unwrap();
         scene.resume().await;
 
         assert_eq!((scene.key(key), scene.names("localca").await.len()), (KeyState::Live, 2));
@@ -127,7 +129,7 @@ async fn a_removal_whose_answer_was_lost_is_finished() {
         let answer = scene.force_all("localca", &scene.ca).await;
         assert_eq!(answer.refusal(), (503, "outcome_unknown".to_owned()));
 
-        scene.api.state.signer.watch_state().wait_for(|it| it.is_reachable()).await.unwrap();
+        scene.api.state.signer.watch_state().wait_for(SignerState::is_reachable).await.unwrap();
         scene.resume().await;
 
         assert_eq!(scene.key(key), KeyState::Destroyed);
@@ -173,9 +175,6 @@ async fn a_ca_whose_key_is_destroyed_can_t_be_restored_and_stays_deleted() {
 
 #[tokio::test]
 async fn a_restore_that_the_operator_must_approve_happens_once_they_have() {
-    use chancery_shared::id::ApprovalId;
-    use chancery_shared::wire::v1::{ApprovalStatus, Pending, Reply};
-
     for (decision, live) in [
         (ApprovalStatus::Approved { signature: None }, 2),
         (ApprovalStatus::Denied, 1),

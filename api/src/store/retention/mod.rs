@@ -2,6 +2,7 @@
 //! Issuers, and what each stands on.
 
 mod local_ca;
+mod unexpired;
 
 use chancery_shared::id::{CertIssuerId, KeyStoreId, LocalCaId};
 use time::OffsetDateTime;
@@ -11,9 +12,11 @@ use super::row::At;
 use super::{Store, StoreError, Write};
 use crate::timestamp::{from_millis, to_millis};
 
-#[cfg(test)]
-pub(super) use local_ca::STATEMENTS as LOCAL_CA_STATEMENTS;
 pub use local_ca::{Pending, TransitionClaim};
+#[cfg(test)]
+pub(super) use {
+    local_ca::STATEMENTS as LOCAL_CA_STATEMENTS, unexpired::STATEMENTS as UNEXPIRED_STATEMENTS,
+};
 
 const TABLE: &str = "retained items";
 
@@ -46,17 +49,6 @@ statements! {
         UPDATE cert_issuer SET deleted_at = NULL, deleted_by = NULL WHERE cert_issuer_id = $1";
     REMOVE_TEAMS = "DELETE FROM cert_issuer_team WHERE cert_issuer_id = $1";
     REMOVE_CERT_ISSUER = "DELETE FROM cert_issuer WHERE cert_issuer_id = $1";
-    /// By the shelves of the index over ends, so that only what has not ended is looked at.
-    UNEXPIRED_OF_LOCAL_CA = "
-        SELECT COUNT(*) FROM certificate
-         WHERE (not_after / 2592000000 * 4 + revoked * 2 + renewed) >= $2 / 2592000000 * 4
-           AND local_ca_id = $1 AND not_after >= $2 AND revoked = 0
-           AND certificate_id NOT IN (SELECT certificate_id FROM local_ca
-                                       WHERE local_ca_id = $1 AND certificate_id IS NOT NULL)";
-    UNEXPIRED_OF_CERT_ISSUER = "
-        SELECT COUNT(*) FROM certificate
-         WHERE (not_after / 2592000000 * 4 + revoked * 2 + renewed) >= $2 / 2592000000 * 4
-           AND cert_issuer_id = $1 AND not_after >= $2 AND revoked = 0";
 }
 
 /// Which item.
@@ -173,27 +165,6 @@ impl Store {
         let rows: Vec<Row> =
             sqlx::query_as(ITEMS).fetch_all(self.pool()).await.map_err(StoreError::of(TABLE))?;
         rows.into_iter().map(Retained::try_from).collect()
-    }
-
-    /// How many certificates of this item are neither over at `now` nor revoked; its own, of a
-    /// Local CA, is not counted.
-    ///
-    /// # Errors
-    ///
-    /// Only if the database fails.
-    pub async fn unexpired(&self, id: ItemId, now: OffsetDateTime) -> Result<u64, StoreError> {
-        let (statement, id) = match id {
-            ItemId::KeyStore(_) => return Ok(0),
-            ItemId::LocalCa(id) => (UNEXPIRED_OF_LOCAL_CA, id.to_string()),
-            ItemId::CertIssuer(id) => (UNEXPIRED_OF_CERT_ISSUER, id.to_string()),
-        };
-        let count: i64 = sqlx::query_scalar(statement)
-            .bind(&id)
-            .bind(to_millis(now))
-            .fetch_one(self.pool())
-            .await
-            .map_err(StoreError::of("certificate"))?;
-        At { table: "certificate", row: &id }.unsigned("count", count)
     }
 }
 

@@ -51,6 +51,7 @@ async fn every_statement_can_be_prepared_on_both_engines() {
         super::profile::STATEMENTS,
         super::retention::STATEMENTS,
         super::retention::LOCAL_CA_STATEMENTS,
+        super::retention::UNEXPIRED_STATEMENTS,
         super::setting::STATEMENTS,
         super::team::STATEMENTS,
     ];
