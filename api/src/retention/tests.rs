@@ -2,6 +2,7 @@
 
 mod agreement;
 mod faults;
+mod model;
 mod purge;
 mod removals;
 mod rules;

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::config::Config;
 use crate::retention;
-use crate::store::testing::{TestStore, both};
+use crate::store::testing::{TestStore, both, postgres, sqlite};
 use crate::testing::{Answer, Api, Persona, api_on};
 
 pub(crate) struct Scene {
@@ -25,6 +25,15 @@ pub(crate) async fn scenes(change: impl Fn(&mut Config)) -> Vec<Scene> {
         scenes.push(scene(engine, store, &change).await);
     }
     scenes
+}
+
+/// A scene on this engine.
+pub(crate) async fn on_engine(engine: &'static str, change: impl Fn(&mut Config)) -> Scene {
+    let store = match engine {
+        "SQLite" => sqlite().await,
+        _ => postgres().await,
+    };
+    scene(engine, store, change).await
 }
 
 async fn scene(engine: &'static str, store: TestStore, change: impl Fn(&mut Config)) -> Scene {
