@@ -1,7 +1,7 @@
 //! Deleted, restored and removed Local CAs with a real token, and many administrators at once.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -21,14 +21,14 @@ fn text<'a>(json: &'a Value, field: &str) -> &'a str {
 /// The ids of the keys that the signer has and that are not destroyed.
 fn keys(installation: &Installation) -> Vec<String> {
     let status = installation.signer_status();
-    let keys = status["keys"].as_array().cloned().unwrap_or_default();
+    let keys = status.get("keys").and_then(Value::as_array).cloned().unwrap_or_default();
     let there = keys.iter().filter(|key| key["state"] != "destroyed");
     there.map(|key| text(key, "keyId").to_owned()).collect()
 }
 
 on_both_engines! {
     fn a_restored_ca_issues_under_its_old_certificate_and_a_removed_one_has_no_key(engine) {
-        let installation = Installation::start_as(Plan { engine, ..Plan::default() });
+        let mut installation = Installation::start_as(Plan { engine, ..Plan::default() });
         let admin = installation.administrator();
         let bench = Workbench::new().unwrap();
         let csr = bench.fresh_request("/CN=life.example.test", "DNS:life.example.test").unwrap();
@@ -41,6 +41,8 @@ on_both_engines! {
         delete(&admin, &format!("/api/admin/ca/{issuer}")).unwrap();
         let was = delete(&admin, &format!("/api/admin/localca/{ca}")).unwrap();
         assert!(admin.request(&csr).is_err());
+        installation.stop();
+        installation.start_again();
         let path = format!("/api/admin/ca/restore/{issuer}?withDependencies=true");
         admin.post(&path, &json!({})).unwrap().expect_status(200).unwrap();
 
@@ -79,6 +81,11 @@ struct Seen {
     issued: Mutex<Vec<Span>>,
 }
 
+/// A worker that panicked has been told of already.
+fn locked(spans: &Mutex<Vec<Span>>) -> MutexGuard<'_, Vec<Span>> {
+    spans.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 fn timed<T>(work: impl FnOnce() -> T) -> (Span, T) {
     let began = Instant::now();
     let done = work();
@@ -99,8 +106,8 @@ fn administrate(client: &Client, ids: &[String; 2], turn: u32, seen: &Seen) -> a
     };
     let answer = answer?;
     match (answer.status, turn % 4) {
-        (200, 0) => seen.deletes.lock().expect("deletes").push(span),
-        (200, 3) => seen.restores.lock().expect("restores").push(span),
+        (200, 0) => locked(&seen.deletes).push(span),
+        (200, 3) => locked(&seen.restores).push(span),
         (200 | 409, _) => {}
         // A budget of the signer, said with Retry-After.
         (503, _) if answer.header("retry-after").is_some() => {}
@@ -114,7 +121,7 @@ fn ask(client: &Client, csr: &str, seen: &Seen) -> anyhow::Result<()> {
     let (span, answer) = timed(|| client.post("/api/certs/requestp10", &body));
     let answer = answer?;
     match (answer.status, answer.status == 200) {
-        (200, _) => seen.issued.lock().expect("issued").push(span),
+        (200, _) => locked(&seen.issued).push(span),
         (409 | 422 | 429, _) => {}
         (503, _) if answer.header("retry-after").is_some() => {}
         (status, _) => anyhow::bail!("{status}: {}", answer.text()),
@@ -125,9 +132,9 @@ fn ask(client: &Client, csr: &str, seen: &Seen) -> anyhow::Result<()> {
 /// No certificate was asked for after a delete was answered and issued before a restore could have
 /// taken effect.
 fn check(seen: &Seen) -> anyhow::Result<()> {
-    let deletes = seen.deletes.lock().expect("deletes");
-    let restores = seen.restores.lock().expect("restores");
-    let issued = seen.issued.lock().expect("issued");
+    let deletes = locked(&seen.deletes);
+    let restores = locked(&seen.restores);
+    let issued = locked(&seen.issued);
     ensure!(!deletes.is_empty() && !restores.is_empty() && !issued.is_empty(), "nothing happened");
     for (asked, answered) in issued.iter() {
         for (_, deleted) in deletes.iter().filter(|(_, deleted)| deleted < asked) {

@@ -212,3 +212,27 @@ async fn a_ca_made_again_from_the_same_details_has_another_key_and_certificate()
     })
     .await;
 }
+
+#[tokio::test]
+async fn a_team_shows_no_deleted_issuer_and_may_use_it_again_once_it_is_restored() {
+    each(async |scene| {
+        let profile = scene.admin().get("/api/admin/profiles").await.json()[0]["id"].clone();
+        let issuer = json!({
+            "caName": "Ours", "localCaId": scene.ca, "certProfileId": profile, "teams": ["Default"],
+        });
+        let issuer = scene.admin().post("/api/admin/ca", &issuer).await.json();
+        let id = issuer["id"].as_str().unwrap();
+        let authorised = async || {
+            let path = format!("/api/admin/teams/{}", scene.api.default_team);
+            scene.admin().get(&path).await.json()["authorisedCas"].clone()
+        };
+        assert_eq!(authorised().await, json!([id]));
+
+        scene.delete("ca", id).await;
+        assert_eq!(authorised().await, json!([]));
+        assert_eq!(scene.restore("ca", id).await.json()["teams"], issuer["teams"]);
+
+        assert_eq!(authorised().await, json!([id]));
+    })
+    .await;
+}
