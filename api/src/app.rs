@@ -23,6 +23,7 @@ use crate::key_data::Vault;
 use crate::key_pair::KeyMaker;
 use crate::random::Random;
 use crate::readiness::{NotReady, Readiness};
+use crate::retention::{AtStart, Guard};
 use crate::signer_client::{SignerClient, SignerError};
 use crate::store::Store;
 use crate::{error, health, openapi, request, routes};
@@ -70,6 +71,10 @@ pub struct App {
     pub keys: KeyMaker,
     /// The signer.
     pub signer: SignerClient,
+    /// Whether anything may be purged.
+    pub purge_guard: Arc<Guard>,
+    /// What the start of this process brought nearer.
+    pub purge_start: Arc<AtStart>,
     /// What must be able to work; a part adds itself when it starts.
     pub readiness: Readiness,
 }
@@ -144,6 +149,7 @@ fn administrators() -> OpenApiRouter<AppState> {
         .merge(routes::localca::routes())
         .merge(routes::profiles::routes())
         .merge(routes::settings::routes())
+        .merge(routes::status::routes())
         .merge(routes::teams::routes())
         .merge(routes::users::routes())
 }

@@ -23,9 +23,10 @@ use crate::key_data::{Purger, Vault};
 use crate::key_pair::KeyMaker;
 use crate::listener::{self, BindError, IdentityError, Listening, ServerIdentity};
 use crate::metrics;
-use crate::random::Random;
+use crate::random::{self, Random};
 use crate::readiness::Readiness;
 use crate::reconcile::{self, Reconciler};
+use crate::retention::{Guard, ItemPurger};
 use crate::server_certificate::Renewal;
 use crate::signer_client::{self, SignerClient};
 use crate::store::{Store, StoreError};
@@ -48,6 +49,7 @@ struct Jobs {
     reconciler: Reconciler,
     text_indexer: TextIndexer,
     purger: Purger,
+    item_purger: ItemPurger,
 }
 
 impl Jobs {
@@ -59,7 +61,8 @@ impl Jobs {
         let reconciler = reconcile::start(state.clone());
         let text_indexer = TextIndexer::start(state.store.clone());
         let purger = Purger::start(state.clone());
-        Self { first_start, renewal, resumer, reconciler, text_indexer, purger }
+        let item_purger = ItemPurger::start(state.clone());
+        Self { first_start, renewal, resumer, reconciler, text_indexer, purger, item_purger }
     }
 
     async fn stop(self) {
@@ -70,6 +73,7 @@ impl Jobs {
             self.reconciler.stop(),
             self.text_indexer.stop(),
             self.purger.stop(),
+            self.item_purger.stop(),
         );
     }
 }
@@ -148,6 +152,8 @@ impl Service {
             store,
             inventory: LatestView::default(),
             vault: Vault::default(),
+            purge_guard: Arc::new(Guard::new(random::id(&*clock, &*random), &*clock)),
+            purge_start: Arc::default(),
             clock,
             random,
         });

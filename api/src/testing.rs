@@ -23,8 +23,9 @@ use crate::config::Config;
 use crate::inventory::view::LatestView;
 use crate::key_data::Vault;
 use crate::key_pair::KeyMaker;
-use crate::random::{Random as _, SystemRandom};
+use crate::random::{self, Random as _, SystemRandom};
 use crate::readiness::Readiness;
+use crate::retention::Guard;
 use crate::signer_client::fake_signer::FakeSigner;
 use crate::signer_client::{Options, SignerClient, SignerState};
 use crate::store::account::{Account, Group};
@@ -107,6 +108,8 @@ pub(crate) async fn api_on(store: TestStore, change: impl FnOnce(&mut Config)) -
         store: store.store.clone(),
         inventory: LatestView::default(),
         vault: Vault::default(),
+        purge_guard: Arc::new(Guard::new(random::id(&*clock, &*random), &*clock)),
+        purge_start: Arc::default(),
         keys: KeyMaker::new(config.key_pool),
         clock: Arc::clone(&clock) as _,
         random: Arc::clone(&random) as _,

@@ -34,7 +34,7 @@ impl<Kind> Id<Kind> {
 
     /// The id with exactly these bytes.
     #[must_use]
-    pub fn from_bytes(bytes: [u8; 12]) -> Self {
+    pub const fn from_bytes(bytes: [u8; 12]) -> Self {
         Self { bytes, kind: PhantomData }
     }
 

@@ -9,6 +9,7 @@ use tokio::task::JoinHandle;
 use super::vault::ROTATE_AFTER;
 use crate::app::AppState;
 use crate::certificate::history::HistoryEvent;
+use crate::job_runs;
 use crate::lease::{Job, Lease};
 use crate::settings;
 use crate::store::StoreError;
@@ -41,9 +42,17 @@ impl Purger {
                     let error = crate::log::Chain(&error).to_string();
                     tracing::warn!(error, "data keys are opened later");
                 }
-                if let Err(error) = run_once(&state).await {
-                    let error = crate::log::Chain(&error).to_string();
-                    tracing::warn!(error, "key data that is due is removed later");
+                let outcome = match run_once(&state).await {
+                    Ok(None) => None,
+                    Ok(Some(removed)) => Some(Ok(format!("{removed} private keys removed"))),
+                    Err(error) => {
+                        let error = crate::log::Chain(&error).to_string();
+                        tracing::warn!(error, "key data that is due is removed later");
+                        Some(Err("the database failed; it is tried again".to_owned()))
+                    }
+                };
+                if let Some(outcome) = outcome {
+                    job_runs::keep(&state, JOB.name, EVERY, outcome).await;
                 }
                 let _ = tokio::time::timeout(EVERY, stopping.wait_for(|stop| *stop)).await;
             }
@@ -58,15 +67,15 @@ impl Purger {
     }
 }
 
-/// Removes all that is due; says how much that was. Nothing happens where another process is at it.
-pub(crate) async fn run_once(state: &AppState) -> Result<usize, StoreError> {
+/// Removes all that is due; says how much that was. `None`: another process is at it.
+pub(crate) async fn run_once(state: &AppState) -> Result<Option<usize>, StoreError> {
     let lease = Lease::new(state, JOB);
     if !lease.renew().await? {
-        return Ok(0);
+        return Ok(None);
     }
     let done = purge(state, &lease).await;
     lease.give_back().await;
-    done
+    done.map(Some)
 }
 
 async fn purge(state: &AppState, lease: &Lease<'_>) -> Result<usize, StoreError> {

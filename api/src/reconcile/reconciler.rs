@@ -9,6 +9,7 @@ use tokio::task::JoinHandle;
 use super::{JOB, JournalFault, ReconcileError, Report, alarm, run_as};
 use crate::app::AppState;
 use crate::error::Code;
+use crate::job_runs;
 use crate::lease::Lease;
 use crate::log::Chain;
 use crate::readiness::NotReady;
@@ -69,6 +70,9 @@ async fn run(state: AppState, fault: Fault, mut stopping: watch::Receiver<bool>)
             }
             let done = run_as(&state, &lease).await;
             report(&done, &fault);
+            if let Some(outcome) = told(&done) {
+                job_runs::keep(&state, JOB.name, EVERY, outcome).await;
+            }
             match done {
                 // It may have died: the start of this process must not wait for longer.
                 Ok(report) if report.is_elsewhere => JOB.holds_for.unsigned_abs(),
@@ -84,6 +88,18 @@ async fn run(state: AppState, fault: Fault, mut stopping: watch::Receiver<bool>)
         if tokio::time::timeout(pause, stopping.wait_for(|stop| *stop)).await.is_ok() {
             return;
         }
+    }
+}
+
+/// What `/admin/status` says of a pass that was made here.
+fn told(done: &Result<Report, ReconcileError>) -> Option<Result<String, String>> {
+    match done {
+        Ok(report) if report.is_elsewhere => None,
+        Ok(Report { entries, recovered, alarms, .. }) => Some(Ok(format!(
+            "{entries} journal entries read, {recovered} records recovered, {alarms} alarms"
+        ))),
+        Err(ReconcileError::Journal(fault)) => Some(Err(fault.to_string())),
+        Err(_) => Some(Err("signer or database failed; it is tried again".to_owned())),
     }
 }
 

@@ -1,5 +1,7 @@
 //! `/admin/ca`: Certificate Issuers. Reading the list and a chain is open to any user.
 
+mod life;
+
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
@@ -27,7 +29,7 @@ use crate::store::team::Team;
 
 /// Certificate Issuers, for administrators.
 pub fn routes() -> OpenApiRouter<AppState> {
-    OpenApiRouter::new().routes(routes!(create)).routes(routes!(one))
+    OpenApiRouter::new().routes(routes!(create)).routes(routes!(one)).merge(life::routes())
 }
 
 /// What any user may read of them.

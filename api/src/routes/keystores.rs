@@ -1,5 +1,7 @@
 //! `/admin/keystores`.
 
+mod life;
+
 use axum::extract::State;
 use chancery_shared::id::kind;
 use utoipa_axum::router::OpenApiRouter;
@@ -17,7 +19,11 @@ use crate::signer_client::SignerError;
 
 /// Key Stores, for administrators.
 pub fn routes() -> OpenApiRouter<AppState> {
-    OpenApiRouter::new().routes(routes!(list, create)).routes(routes!(tokens)).routes(routes!(one))
+    OpenApiRouter::new()
+        .routes(routes!(list, create))
+        .routes(routes!(tokens))
+        .routes(routes!(one))
+        .merge(life::routes())
 }
 
 /// All Key Stores, by name.

@@ -1,5 +1,6 @@
 //! `/admin/localca`.
 
+mod life;
 mod policy;
 
 use axum::extract::State;
@@ -27,11 +28,12 @@ use crate::request::{PathId, RequestId};
 use crate::signer_client::SignerError;
 use crate::store::key_store::KeyStore;
 use crate::store::local_ca::{LocalCa, LocalCaStatus};
+use crate::store::retention::Transition;
 use crate::timestamp;
 
 /// Local CAs, for administrators.
 pub fn routes() -> OpenApiRouter<AppState> {
-    OpenApiRouter::new().routes(routes!(list, create)).routes(routes!(one))
+    OpenApiRouter::new().routes(routes!(list, create)).routes(routes!(one)).merge(life::routes())
 }
 
 /// The Local CAs, by name.
@@ -255,6 +257,8 @@ async fn item(state: &AppState, ca: LocalCa) -> Result<LocalCaItem, ApiError> {
     };
     let (hash_algorithm, rsa_pss) = hash_and_pss(definition.signature_algorithm);
     let status = match ca.status {
+        _ if ca.transition.is_some() => ca.transition.map_or("", Transition::as_str),
+        _ if ca.deleted_at.is_some() => "deleted",
         LocalCaStatus::Live => "live",
         LocalCaStatus::Offline => "offline",
         LocalCaStatus::AwaitingCertificate => "awaiting certificate",

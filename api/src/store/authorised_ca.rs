@@ -8,8 +8,17 @@ use super::{Store, StoreError, Write};
 const TABLE: &str = "cert_issuer_team";
 
 statements! {
-    ALL = select!(cert_issuer_team "ORDER BY team_id, cert_issuer_id");
-    OF_TEAM = select!(cert_issuer_team "WHERE team_id = $1 ORDER BY cert_issuer_id");
+    ALL = select!(
+        cert_issuer_team
+        "WHERE cert_issuer_id IN (SELECT cert_issuer_id FROM cert_issuer WHERE deleted_at IS NULL)
+         ORDER BY team_id, cert_issuer_id"
+    );
+    OF_TEAM = select!(
+        cert_issuer_team
+        "WHERE team_id = $1
+           AND cert_issuer_id IN (SELECT cert_issuer_id FROM cert_issuer WHERE deleted_at IS NULL)
+         ORDER BY cert_issuer_id"
+    );
     OF_ISSUER = select!(cert_issuer_team "WHERE cert_issuer_id = $1 ORDER BY team_id");
     ADD = "
         INSERT INTO cert_issuer_team (cert_issuer_id, team_id) VALUES ($1, $2)
@@ -42,7 +51,7 @@ pub struct AuthorisedCa {
 }
 
 impl Store {
-    /// Every pair of team and issuer.
+    /// Every pair of team and live issuer.
     ///
     /// # Errors
     ///
@@ -52,7 +61,7 @@ impl Store {
         read(rows.map_err(StoreError::of(TABLE))?)
     }
 
-    /// The issuers of one team.
+    /// The live issuers of one team.
     ///
     /// # Errors
     ///

@@ -57,7 +57,7 @@ macro_rules! select {
         concat!(
             "SELECT local_ca_id, name, key_store_id, parent_local_ca_id, key_id, signer_id,
                     subject_dn, definition, status, approval_id, certificate_id, created_at,
-                    created_by, deleted_at
+                    created_by, deleted_at, transition
                FROM local_ca ",
             $rest
         )

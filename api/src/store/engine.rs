@@ -209,6 +209,14 @@ impl Store {
     }
 
     /// Which engine it is.
+    /// What people call the engine.
+    pub fn engine_name(&self) -> &'static str {
+        match self.engine() {
+            EngineName::Sqlite => SQLITE,
+            EngineName::Postgres => "PostgreSQL",
+        }
+    }
+
     pub(super) fn engine(&self) -> EngineName {
         match self.engine {
             Engine::Sqlite { .. } => EngineName::Sqlite,

@@ -18,6 +18,7 @@ macro_rules! statements {
 mod columns;
 
 pub mod account;
+pub mod api_process;
 pub mod authorised_ca;
 pub mod cert_issuer;
 pub mod certificate;
@@ -35,6 +36,7 @@ pub mod local_ca;
 mod many_rows;
 pub mod membership;
 pub mod profile;
+pub mod retention;
 mod row;
 mod schema;
 mod seat;

@@ -63,6 +63,15 @@ impl Write {
         Ok(())
     }
 
+    /// Ends a transaction that was to hold something and has changed nothing.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::commit`].
+    pub async fn let_go(self) -> Result<(), StoreError> {
+        self.commit_beside_inventory().await
+    }
+
     pub(super) fn is_committed(&mut self) {
         self.is_over = true;
         self.health.is_well();

@@ -1,5 +1,6 @@
 //! `kill -9` of each process between each two steps: nothing signed is unknown, nothing is stuck.
 
+mod deleting;
 mod destroying;
 mod places;
 mod scene;
@@ -45,6 +46,17 @@ on_both_engines! {
 
         assert_eq!(rows, places::documented("A Local CA").unwrap(), "{}", rows.join("\n"));
         assert_eq!(scene.keys_without_ca().unwrap(), Vec::<serde_json::Value>::new());
+        scene.installation.stop();
+    }
+
+    /// The same while one is deleted, restored or removed.
+    fn a_process_killed_while_a_ca_changes_leaves_it_and_its_key_in_one_state(engine) {
+        let mut scene = Scene::start(engine).unwrap();
+
+        let rows = deleting::kill_during_each(&mut scene).unwrap();
+
+        scene.installation.check_invariants().unwrap();
+        assert_eq!(rows, places::documented("A change").unwrap(), "{}", rows.join("\n"));
         scene.installation.stop();
     }
 }

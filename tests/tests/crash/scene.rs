@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use crate::places::Place;
 
 /// A busy machine reaches a place within this time.
-const PATIENCE: Duration = Duration::from_mins(1);
+pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
 
 pub(crate) struct Scene {
     pub(crate) installation: Installation,
@@ -56,7 +56,8 @@ impl Scene {
         self.number.load(Ordering::Relaxed)
     }
 
-    fn kill_while(
+    /// Asks, kills what reaches the place, starts it again; what the client saw.
+    pub(crate) fn kill_while(
         &mut self,
         place: &Place,
         ask: impl FnOnce(&Client) -> anyhow::Result<Answer> + Send + 'static,

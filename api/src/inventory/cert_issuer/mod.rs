@@ -11,10 +11,12 @@ use crate::app::AppState;
 use crate::echo::cut;
 use crate::error::{ApiError, Code};
 use crate::reference::name_taken;
+use crate::retention;
 use crate::signer_client::SignerError;
 use crate::store::cert_issuer::CertIssuer;
 use crate::store::local_ca::{LocalCa, LocalCaStatus};
 use crate::store::profile::Profile;
+use crate::store::retention::ItemId;
 
 /// A Certificate Issuer that an administrator asks for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,6 +72,10 @@ pub async fn create(
         deleted_at: None,
     };
     let mut write = state.store.begin().await?;
+    if let Err(error) = retention::hold_live(state, &mut write, &[ItemId::LocalCa(ca.id)]).await {
+        write.let_go().await?;
+        return Err(error);
+    }
     write.insert_cert_issuer(&issuer).await?;
     for team in new.teams {
         write.authorise_ca(team, issuer.id).await?;
@@ -100,6 +106,7 @@ async fn check_generators(state: &AppState, names: &[String]) -> Result<(), ApiE
 fn check_live(ca: &LocalCa) -> Result<(), ApiError> {
     let state = match ca.status {
         _ if ca.deleted_at.is_some() => "deleted",
+        _ if ca.transition.is_some() => "being deleted",
         LocalCaStatus::Live => return Ok(()),
         LocalCaStatus::Offline => "offline",
         LocalCaStatus::AwaitingCertificate => "awaiting its certificate",

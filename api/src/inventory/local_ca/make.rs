@@ -18,8 +18,10 @@ use crate::issuance::new_record::{MadeBy, Records as _, new_record};
 use crate::issuance::signing::SignedTbs;
 use crate::issuance::tbs::Draft;
 use crate::name::{DistinguishedName, dn_text};
+use crate::retention;
 use crate::signer_client::{SignerError, Signing};
 use crate::store::local_ca::{LocalCa, LocalCaClaim, LocalCaStatus};
+use crate::store::retention::ItemId;
 
 /// How often a draft whose connection was lost is made again.
 const ATTEMPTS: usize = 3;
@@ -49,9 +51,16 @@ pub(super) async fn make(
         created_at: state.clock.now(),
         created_by: maker.username.clone(),
         deleted_at: None,
+        transition: None,
     };
     let claim = LocalCaClaim { local_ca_id: ca.id, holder: state.new_id() };
+    let mut ground = vec![ItemId::KeyStore(ca.key_store_id)];
+    ground.extend(ca.parent_local_ca_id.map(ItemId::LocalCa));
     let mut write = state.store.begin().await?;
+    if let Err(error) = retention::hold_live(state, &mut write, &ground).await {
+        write.let_go().await?;
+        return Err(error);
+    }
     write.insert_local_ca(&ca).await?;
     write.claim_local_ca(claim, state.clock.now(), claim::until(state)).await?;
     write.commit().await?;

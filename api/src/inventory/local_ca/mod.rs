@@ -82,7 +82,8 @@ pub async fn create(state: &AppState, maker: Maker, new: NewLocalCa) -> Result<L
 }
 
 fn check_parent(parent: &LocalCa) -> Result<(), ApiError> {
-    if parent.deleted_at.is_none() && parent.status == LocalCaStatus::Live {
+    let is_at_rest = parent.deleted_at.is_none() && parent.transition.is_none();
+    if is_at_rest && parent.status == LocalCaStatus::Live {
         return Ok(());
     }
     let message = format!("the Local CA {} can't sign: it is not live", parent.name);

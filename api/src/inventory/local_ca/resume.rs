@@ -11,6 +11,7 @@ use super::definition::LocalCaDefinition;
 use super::{Maker, claim, lost_key, make, undo};
 use crate::app::AppState;
 use crate::error::ApiError;
+use crate::retention;
 use crate::signer_client::SignerError;
 use crate::store::local_ca::{LocalCa, LocalCaClaim, LocalCaStatus};
 
@@ -30,9 +31,11 @@ impl Resumer {
         let (stop, mut stopping) = watch::channel(false);
         let task = tokio::spawn(async move {
             while !*stopping.borrow() {
-                if let Err(error) = run_once(&state).await {
-                    let error = crate::log::Chain(&error).to_string();
-                    tracing::warn!(error, "unfinished Local CAs are looked at again later");
+                for looked in [run_once(&state).await, retention::resume_once(&state).await] {
+                    if let Err(error) = looked {
+                        let error = crate::log::Chain(&error).to_string();
+                        tracing::warn!(error, "unfinished Local CAs are looked at again later");
+                    }
                 }
                 let _ = tokio::time::timeout(EVERY, stopping.wait_for(|stop| *stop)).await;
             }

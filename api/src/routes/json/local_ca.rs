@@ -124,7 +124,8 @@ pub struct LocalCaItem {
     pub aia_ocsp_urls: Vec<String>,
     /// URLs of its certificate.
     pub aia_issuer_urls: Vec<String>,
-    /// `live`, `offline`, `awaiting certificate`, `awaiting approval`, `removing` or `revoked`.
+    /// `live`, `offline`, `awaiting certificate`, `awaiting approval`, `revoked`, `deleting`,
+    /// `deleted`, `restoring` or `removing`.
     pub status: String,
     /// Its certificate, PEM with CRLF.
     pub ca_certificate: Option<String>,

@@ -12,7 +12,9 @@ pub mod local_ca;
 pub mod login;
 pub mod preview;
 pub mod profile;
+pub mod retained;
 pub mod setting;
+pub mod status;
 pub mod team;
 pub mod user;
 

@@ -6,6 +6,7 @@ mod write;
 use chancery_shared::id::{ApprovalId, CertificateId, KeyId, KeyStoreId, LocalCaId, SignerId};
 use time::OffsetDateTime;
 
+use super::retention::Transition;
 use super::row::At;
 use super::{Store, StoreError};
 use crate::timestamp::from_millis;
@@ -18,6 +19,7 @@ const TABLE: &str = "local_ca";
 
 statements! {
     LIVE = select!(local_ca "WHERE deleted_at IS NULL ORDER BY name, local_ca_id");
+    EVERY = select!(local_ca "ORDER BY local_ca_id");
     BY_ID = select!(local_ca "WHERE local_ca_id = $1");
     LIVE_BY_NAME = select!(local_ca "WHERE name = $1 AND deleted_at IS NULL");
     UNFINISHED = select!(
@@ -103,6 +105,8 @@ pub struct LocalCa {
     pub created_by: String,
     /// When it was deleted, if it was.
     pub deleted_at: Option<OffsetDateTime>,
+    /// What is under way with it.
+    pub transition: Option<Transition>,
 }
 
 #[derive(Debug, sqlx::FromRow)]
@@ -121,6 +125,7 @@ struct Row {
     created_at: i64,
     created_by: String,
     deleted_at: Option<i64>,
+    transition: Option<String>,
 }
 
 impl TryFrom<Row> for LocalCa {
@@ -138,6 +143,7 @@ impl TryFrom<Row> for LocalCa {
             status: at.parse("status", &row.status)?,
             approval_id: at.parse_option("approval_id", row.approval_id.as_deref())?,
             certificate_id: at.parse_option("certificate_id", row.certificate_id.as_deref())?,
+            transition: at.parse_option("transition", row.transition.as_deref())?,
             name: row.name,
             subject_dn: row.subject_dn,
             definition: row.definition,
@@ -157,6 +163,17 @@ impl Store {
     pub async fn local_cas(&self) -> Result<Vec<LocalCa>, StoreError> {
         let rows: Vec<Row> =
             sqlx::query_as(LIVE).fetch_all(self.pool()).await.map_err(StoreError::of(TABLE))?;
+        rows.into_iter().map(LocalCa::try_from).collect()
+    }
+
+    /// Every Local CA, live or deleted.
+    ///
+    /// # Errors
+    ///
+    /// Only if the database fails.
+    pub async fn every_local_ca(&self) -> Result<Vec<LocalCa>, StoreError> {
+        let rows: Vec<Row> =
+            sqlx::query_as(EVERY).fetch_all(self.pool()).await.map_err(StoreError::of(TABLE))?;
         rows.into_iter().map(LocalCa::try_from).collect()
     }
 

@@ -39,6 +39,7 @@ fn local_ca() -> LocalCa {
         created_at: NOW,
         created_by: "admin".to_owned(),
         deleted_at: None,
+        transition: None,
     }
 }
 

@@ -45,6 +45,7 @@ async fn insert_unfinished(store: &Store) {
         created_at: NOW,
         created_by: "admin".to_owned(),
         deleted_at: None,
+        transition: None,
     };
     let mut write = store.begin().await.unwrap();
     write.insert_key_store(&key_store).await.unwrap();

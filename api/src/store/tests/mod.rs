@@ -21,6 +21,7 @@ async fn every_statement_can_be_prepared_on_both_engines() {
     let statements = [
         super::account::STATEMENTS,
         super::account::LOGIN_STATEMENTS,
+        super::api_process::STATEMENTS,
         super::authorised_ca::STATEMENTS,
         super::cert_issuer::STATEMENTS,
         super::certificate::CHANGE_STATEMENTS,
@@ -48,6 +49,9 @@ async fn every_statement_can_be_prepared_on_both_engines() {
         super::local_ca::WRITE_STATEMENTS,
         super::membership::STATEMENTS,
         super::profile::STATEMENTS,
+        super::retention::STATEMENTS,
+        super::retention::LOCAL_CA_STATEMENTS,
+        super::retention::UNEXPIRED_STATEMENTS,
         super::setting::STATEMENTS,
         super::team::STATEMENTS,
     ];

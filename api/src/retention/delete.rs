@@ -1,0 +1,69 @@
+//! Live to deleted, or to gone where nothing is kept.
+
+use super::local_ca::{self, Attempt};
+use super::state::Deletion;
+use super::{By, Items, Outcome, hold, remove, retention};
+use crate::app::AppState;
+use crate::error::ApiError;
+use crate::store::retention::{ItemId, Transition};
+
+/// Deletes an item. Runs to its end even where the caller goes away.
+///
+/// # Errors
+///
+/// [`super::Refusal`] in the words of HTTP, or signer or database failed: then the item is what it
+/// was, unless the code is `outcome_unknown`.
+pub async fn delete(state: &AppState, by: By, id: ItemId) -> Result<Outcome, ApiError> {
+    let state = state.clone();
+    let running = tokio::spawn(async move { run(&state, &by, id).await });
+    running.await.map_err(ApiError::internal)?
+}
+
+/// What [`delete`] would do now.
+///
+/// # Errors
+///
+/// As of [`delete`]. Nothing changes.
+pub async fn rehearse_deletion(state: &AppState, id: ItemId) -> Result<Outcome, ApiError> {
+    let items = Items::new(state.store.retained().await?, retention(state));
+    Ok(match items.deletion(id, state.clock.now())? {
+        Deletion::Kept(_) => Outcome::Deleted,
+        Deletion::Gone(_) => Outcome::Gone,
+    })
+}
+
+async fn run(state: &AppState, by: &By, id: ItemId) -> Result<Outcome, ApiError> {
+    let mut write = state.store.begin().await?;
+    let items = hold(state, &mut write).await?;
+    let now = state.clock.now();
+    let refused = match items.deletion(id, now) {
+        Ok(Deletion::Kept(_)) => None,
+        Ok(Deletion::Gone(_)) => {
+            write.let_go().await?;
+            remove::one(state, by, id, remove::Reason::Asked).await?;
+            return Ok(Outcome::Gone);
+        }
+        Err(refusal) => Some(refusal),
+    };
+    if let Some(refusal) = refused {
+        write.let_go().await?;
+        return Err(refusal.into());
+    }
+    match id {
+        ItemId::KeyStore(key_store) => {
+            write.set_key_store_deleted(key_store, now, &by.username).await?;
+            write.commit().await?;
+        }
+        ItemId::CertIssuer(issuer) => {
+            write.set_cert_issuer_deleted(issuer, now, &by.username).await?;
+            write.commit().await?;
+        }
+        ItemId::LocalCa(ca) => {
+            let marked = local_ca::mark(state, by, &mut write, ca, Transition::Deleting).await?;
+            write.commit().await?;
+            marked.carry_out(Attempt::First).await?;
+        }
+    }
+    tracing::info!(username = by.username, item = ?id, "deleted an item");
+    Ok(Outcome::Deleted)
+}

@@ -1,0 +1,229 @@
+//! A Local CA from one state to the next, in steps that can each be found half-done and finished:
+//! mark, key, row.
+
+use chancery_shared::fail_point;
+use time::Duration;
+
+use super::By;
+use super::key::{CaKey, Disabled, Enabled};
+use crate::app::AppState;
+use crate::error::{ApiError, Code};
+use crate::signer_client::SignerError;
+use crate::store::local_ca::LocalCa;
+use crate::store::retention::{Transition, TransitionClaim};
+use crate::store::{StoreError, Write};
+
+/// A claim holds this long: the signer is asked three times at most, and each question is over
+/// within 39 s.
+const CLAIM: Duration = Duration::seconds(120);
+
+/// Whether anybody may have asked the signer already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Attempt {
+    /// Nobody has: what fails without an effect leaves the CA as it was.
+    First,
+    /// Somebody may have: it is gone through with.
+    Again,
+}
+
+/// A marked CA, and who works on it.
+pub(super) struct Marked<'a> {
+    pub(super) state: &'a AppState,
+    pub(super) by: &'a By,
+    pub(super) claim: TransitionClaim,
+    pub(super) transition: Transition,
+}
+
+/// Marks the CA in a transaction that holds the items.
+pub(super) async fn mark<'a>(
+    state: &'a AppState,
+    by: &'a By,
+    write: &mut Write,
+    id: chancery_shared::id::LocalCaId,
+    transition: Transition,
+) -> Result<Marked<'a>, ApiError> {
+    let claim = TransitionClaim { local_ca_id: id, holder: state.new_id() };
+    let by_text = serde_json::to_string(by).map_err(ApiError::internal)?;
+    let until = state.clock.now() + CLAIM;
+    if !write.mark_transition(claim, transition, &by_text, until).await? {
+        return Err(ApiError::internal("a Local CA in transition was to be marked again"));
+    }
+    Ok(Marked { state, by, claim, transition })
+}
+
+/// Takes over what somebody has left.
+pub(super) async fn take<'a>(
+    state: &'a AppState,
+    by: &'a By,
+    id: chancery_shared::id::LocalCaId,
+    transition: Transition,
+) -> Result<Option<Marked<'a>>, StoreError> {
+    let claim = TransitionClaim { local_ca_id: id, holder: state.new_id() };
+    let now = state.clock.now();
+    let mut write = state.store.begin().await?;
+    let is_held = write.take_transition(claim, transition, now, now + CLAIM).await?;
+    write.commit().await?;
+    Ok(is_held.then_some(Marked { state, by, claim, transition }))
+}
+
+impl Marked<'_> {
+    /// Key first, then row.
+    ///
+    /// # Errors
+    ///
+    /// Of a first attempt: the CA is what it was, unless the outcome is unknown; then, and after
+    /// any later attempt, the mark stays and the next look goes on from there.
+    pub(super) async fn carry_out(&self, attempt: Attempt) -> Result<(), ApiError> {
+        let Some(ca) = self.state.store.local_ca(self.claim.local_ca_id).await? else {
+            return Ok(());
+        };
+        fail_point::reach(match self.transition {
+            Transition::Deleting => "api: deletion marked",
+            Transition::Restoring => "api: restore marked",
+            Transition::Removing => "api: removal marked",
+        });
+        let key = CaKey { state: self.state, ca: &ca, by: self.by };
+        match self.transition {
+            Transition::Deleting => self.delete(&key, attempt).await,
+            Transition::Restoring => self.restore(&key, attempt).await,
+            Transition::Removing => self.remove(&key, attempt).await,
+        }
+    }
+
+    async fn delete(&self, key: &CaKey<'_>, attempt: Attempt) -> Result<(), ApiError> {
+        if let Err(error) = key.disable().await {
+            return Err(self.failed(error, attempt).await);
+        }
+        fail_point::reach("api: key disabled");
+        let mut write = self.state.store.begin().await?;
+        let now = self.state.clock.now();
+        let is_held = write.set_local_ca_deleted(self.claim, now, &self.by.username).await?;
+        self.finish(write, is_held, key.ca).await
+    }
+
+    async fn restore(&self, key: &CaKey<'_>, attempt: Attempt) -> Result<(), ApiError> {
+        match key.enable().await {
+            Ok(Enabled::Now) => {}
+            Ok(Enabled::Awaits(approval)) => {
+                let mut write = self.state.store.begin().await?;
+                write.set_restore_awaiting(self.claim, approval).await?;
+                write.commit().await?;
+                let message = format!(
+                    "the Local CA {} is restored by itself once the signer's operator approves it: \
+                     chancery-hsm approve {approval}",
+                    key.ca.name
+                );
+                return Err(ApiError::refused(Code::WrongState, message));
+            }
+            Ok(Enabled::Never) => {
+                self.give_up().await?;
+                let message = format!(
+                    "the key of the Local CA {} is destroyed or not known to the signer; it can't \
+                     be restored",
+                    key.ca.name
+                );
+                return Err(ApiError::refused(Code::CaNotLive, message));
+            }
+            Err(error) => return Err(self.failed(error, attempt).await),
+        }
+        fail_point::reach("api: key enabled");
+        self.set_restored(key.ca).await
+    }
+
+    /// The key is live: so is the row.
+    pub(super) async fn set_restored(&self, ca: &LocalCa) -> Result<(), ApiError> {
+        let mut write = self.state.store.begin().await?;
+        let is_held = write.set_local_ca_restored(self.claim).await?;
+        self.finish(write, is_held, ca).await
+    }
+
+    async fn remove(&self, key: &CaKey<'_>, attempt: Attempt) -> Result<(), ApiError> {
+        let disabled = match key.disable().await {
+            Ok(disabled) => disabled,
+            Err(error) => return Err(self.failed(error, attempt).await),
+        };
+        fail_point::reach("api: key disabled");
+        if disabled != Disabled::None
+            && let Err(error) = key.destroy().await
+        {
+            // What may be gone can't come back; what is only disabled can.
+            let is_undone = self.undo(key, &error, attempt).await;
+            let attempt = if is_undone { Attempt::First } else { Attempt::Again };
+            return Err(self.failed(error, attempt).await);
+        }
+        fail_point::reach("api: key destroyed");
+        let mut write = self.state.store.begin().await?;
+        let is_held = write.remove_local_ca(self.claim).await?;
+        self.finish(write, is_held, key.ca).await
+    }
+
+    /// After a destroy that was refused: whether the key is again what it was.
+    async fn undo(&self, key: &CaKey<'_>, error: &SignerError, attempt: Attempt) -> bool {
+        if attempt == Attempt::Again || error.outcome_is_unknown() {
+            return false;
+        }
+        if !matches!(key.disable().await, Ok(Disabled::Now)) {
+            return false;
+        }
+        key.ca.deleted_at.is_some() || matches!(key.enable().await, Ok(Enabled::Now))
+    }
+
+    /// Of a first attempt that had no effect the mark goes; else it stays for the next look.
+    async fn failed(&self, error: SignerError, attempt: Attempt) -> ApiError {
+        let given_back = if attempt == Attempt::First && !error.outcome_is_unknown() {
+            self.give_up().await
+        } else {
+            self.release().await
+        };
+        if let Err(error) = given_back {
+            return error.into();
+        }
+        if !error.outcome_is_unknown() && attempt == Attempt::First {
+            return error.into();
+        }
+        tracing::warn!(
+            local_ca.id = %self.claim.local_ca_id, transition = self.transition.as_str(),
+            error = %crate::log::Chain(&error), "a Local CA stays in transition for a while"
+        );
+        let message = format!(
+            "the signer did not finish it; the Local CA is {} until that goes on by itself, so look \
+             before you ask again",
+            self.transition.as_str()
+        );
+        ApiError::refused(Code::OutcomeUnknown, message)
+    }
+
+    pub(super) async fn give_up(&self) -> Result<(), StoreError> {
+        let mut write = self.state.store.begin().await?;
+        write.give_transition_up(self.claim).await?;
+        write.commit().await
+    }
+
+    pub(super) async fn release(&self) -> Result<(), StoreError> {
+        let mut write = self.state.store.begin().await?;
+        write.release_transition(self.claim).await?;
+        write.commit().await
+    }
+
+    async fn finish(&self, write: Write, is_held: bool, ca: &LocalCa) -> Result<(), ApiError> {
+        write.commit().await?;
+        if !is_held {
+            let message = format!(
+                "it took too long, and is finished by itself; look what became of the Local CA {}",
+                ca.name
+            );
+            return Err(ApiError::refused(Code::OutcomeUnknown, message));
+        }
+        let (verb, place) = match self.transition {
+            Transition::Deleting => ("deleted", "api: deletion recorded"),
+            Transition::Restoring => ("restored", "api: restore recorded"),
+            Transition::Removing => ("removed for good", "api: removal recorded"),
+        };
+        tracing::info!(
+            username = self.by.username, local_ca.id = %ca.id, local_ca.name = ca.name,
+            "{verb} a Local CA"
+        );
+        fail_point::reach(place);
+        Ok(())
+    }
+}

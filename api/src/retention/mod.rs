@@ -1,0 +1,88 @@
+//! The life of Key Stores, Local CAs and Certificate Issuers: live, deleted and kept for a while,
+//! gone.
+//!
+//! Who changes one waits until nobody else does ([`crate::store::Write::hold_retained`]), looks, and
+//! writes. Of a Local CA the key changes first and the row after it: the row is marked before, and
+//! whoever finds a mark that nobody works on finishes it.
+
+mod agreement;
+mod delete;
+mod guard;
+mod items;
+mod key;
+mod local_ca;
+mod purge;
+mod refusal;
+mod remove;
+mod restore;
+mod resume;
+mod state;
+#[cfg(test)]
+mod tests;
+
+pub use agreement::{Disagreement, disagreements, repair};
+pub use delete::{delete, rehearse_deletion};
+pub use guard::{Guard, Hastened, Pause};
+pub use items::{Along, Items};
+pub use purge::{AtStart, ItemPurger};
+pub use refusal::{Refusal, named};
+pub use remove::{rehearse_removal, remove};
+pub use restore::restore;
+pub use resume::run_once as resume_once;
+pub use state::{Deleted, Deletion, Live, Retention, TooLate};
+
+use chancery_shared::id::UserId;
+use serde::{Deserialize, Serialize};
+
+use crate::app::AppState;
+use crate::error::ApiError;
+use crate::store::retention::ItemId;
+use crate::store::{StoreError, Write};
+
+/// Who changes an item. Stored as JSON: a change is a migration.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct By {
+    /// The user; `None` for a job.
+    pub user_id: Option<UserId>,
+    /// That user's name, or the job's.
+    pub username: String,
+    /// By which the call is traced.
+    pub request_id: String,
+}
+
+/// What became of an item that was to be deleted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// It can be restored.
+    Deleted,
+    /// It is gone for good.
+    Gone,
+}
+
+/// How long deleted items are kept.
+pub fn retention(state: &AppState) -> Retention {
+    Retention::from(state.config.purge_after_days)
+}
+
+/// Every item, for as long as the transaction lasts.
+async fn hold(state: &AppState, write: &mut Write) -> Result<Items, StoreError> {
+    Ok(Items::new(write.hold_retained().await?, retention(state)))
+}
+
+/// Makes sure that what a new item stands on is live until the transaction ends.
+///
+/// # Errors
+///
+/// What the first of them is instead.
+pub async fn hold_live(
+    state: &AppState,
+    write: &mut Write,
+    ground: &[ItemId],
+) -> Result<(), ApiError> {
+    let items = hold(state, write).await?;
+    for id in ground {
+        items.check_live(*id)?;
+    }
+    Ok(())
+}

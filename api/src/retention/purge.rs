@@ -1,0 +1,153 @@
+//! Removes what is due: dependants before what they stand on, keys in the token first.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
+
+use chancery_shared::id::RowId;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+use super::guard::{Hastened, note_days};
+use super::remove::{self, Reason};
+use super::{By, Items, retention};
+use crate::app::AppState;
+use crate::job_runs;
+use crate::lease::{Job, Lease};
+use crate::log::Chain;
+use crate::store::StoreError;
+
+/// Pause between two runs.
+const EVERY: Duration = Duration::from_mins(1);
+
+/// On a shared database one process at a time does it; one removal is over sooner.
+const JOB: Job = Job { name: "purge", holds_for: time::Duration::minutes(3) };
+
+/// So many items go in one run.
+const BATCH: usize = 50;
+
+/// The job; it ends when it is stopped or dropped.
+#[derive(Debug)]
+pub struct ItemPurger {
+    stop: watch::Sender<bool>,
+    task: JoinHandle<()>,
+}
+
+/// What this process's start brought nearer.
+#[derive(Debug, Default)]
+pub struct AtStart(Mutex<Option<Hastened>>);
+
+impl AtStart {
+    /// What it was, if anything.
+    pub fn hastened(&self) -> Option<Hastened> {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn set(&self, hastened: Option<Hastened>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = hastened;
+    }
+}
+
+impl ItemPurger {
+    /// Begins to look, now and then.
+    pub fn start(state: AppState) -> Self {
+        let (stop, mut stopping) = watch::channel(false);
+        let task = tokio::spawn(async move {
+            match note_days(&state).await {
+                Ok(hastened) => state.purge_start.set(hastened),
+                Err(error) => tracing::warn!(error = %Chain(&error), "what this start brings nearer is not told"),
+            }
+            while !*stopping.borrow() {
+                let done = run_once(&state).await;
+                if let Some(outcome) = told(done) {
+                    job_runs::keep(&state, JOB.name, EVERY, outcome).await;
+                }
+                let _ = tokio::time::timeout(EVERY, stopping.wait_for(|stop| *stop)).await;
+            }
+            if let Err(error) = state.purge_guard.leave(&state).await {
+                tracing::debug!(error = %Chain(&error), "other processes wait for this one a while");
+            }
+        });
+        Self { stop, task }
+    }
+
+    /// Lets the removal that runs end, then stops.
+    pub async fn stop(self) {
+        self.stop.send_replace(true);
+        let _ = self.task.await;
+    }
+}
+
+/// What a run came to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Purged {
+    /// Nothing is purged so soon after a start.
+    NotYet,
+    /// Nothing is purged for this reason.
+    Paused(String),
+    /// Another process is at it.
+    Elsewhere,
+    /// So many are gone; so many were due and are not, the first for this reason.
+    Done { removed: usize, left: usize, why: Option<String> },
+}
+
+fn told(done: Result<Purged, StoreError>) -> Option<Result<String, String>> {
+    Some(match done {
+        Ok(Purged::Elsewhere) => return None,
+        Ok(Purged::NotYet) => Ok("nothing is purged in the first 10 minutes".to_owned()),
+        Ok(Purged::Paused(why)) => {
+            tracing::error!(code = "purge-paused", "nothing is purged: {why}");
+            metrics::gauge!("chancery_purge_paused").set(1);
+            return Some(Err(format!("paused: {why}")));
+        }
+        Ok(Purged::Done { removed, left: 0, why: _ }) => Ok(format!("{removed} items purged")),
+        Ok(Purged::Done { removed, left, why }) => {
+            let why = why.unwrap_or_default();
+            tracing::warn!(removed, left, why, "items that are due are purged later");
+            Err(format!("{removed} items purged, {left} are tried again: {why}"))
+        }
+        Err(error) => {
+            tracing::warn!(error = %Chain(&error), "items that are due are purged later");
+            Err("the database failed; it is tried again".to_owned())
+        }
+    })
+}
+
+/// Purges what is due, if nothing speaks against it.
+pub(crate) async fn run_once(state: &AppState) -> Result<Purged, StoreError> {
+    if let Some(pause) = state.purge_guard.look(state).await? {
+        return Ok(Purged::Paused(pause.to_string()));
+    }
+    metrics::gauge!("chancery_purge_paused").set(0);
+    if !state.purge_guard.may_begin(&*state.clock) {
+        return Ok(Purged::NotYet);
+    }
+    let lease = Lease::new(state, JOB);
+    if !lease.renew().await? {
+        return Ok(Purged::Elsewhere);
+    }
+    let done = purge(state, &lease).await;
+    lease.give_back().await;
+    done
+}
+
+async fn purge(state: &AppState, lease: &Lease<'_>) -> Result<Purged, StoreError> {
+    let items = Items::new(state.store.retained().await?, retention(state));
+    let run: RowId = state.new_id();
+    let by =
+        By { user_id: None, username: JOB.name.to_owned(), request_id: format!("purge-{run}") };
+    let (mut removed, mut left, mut why) = (0, 0, None);
+    for id in items.due(state.clock.now()).into_iter().take(BATCH) {
+        if !lease.renew().await? {
+            break;
+        }
+        match remove::one(state, &by, id, Reason::Due).await {
+            Ok(true) => removed += 1,
+            Ok(false) => {}
+            Err(error) => {
+                left += 1;
+                why.get_or_insert(error.message());
+            }
+        }
+    }
+    Ok(Purged::Done { removed, left, why })
+}

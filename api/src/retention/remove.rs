@@ -1,0 +1,107 @@
+//! Live or deleted to gone.
+
+use super::items::{Along, Items};
+use super::local_ca::{self, Attempt};
+use super::{By, hold, retention};
+use crate::app::AppState;
+use crate::error::ApiError;
+use crate::store::retention::{ItemId, Transition};
+
+/// Why an item goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reason {
+    /// An administrator wants it.
+    Asked,
+    /// Its time is over.
+    Due,
+}
+
+/// Removes an item for good and, where wished, its deleted dependants before it. Runs to its end
+/// even where the caller goes away.
+///
+/// # Errors
+///
+/// [`super::Refusal`] in the words of HTTP, or signer or database failed: then what was not removed
+/// is what it was, unless the code is `outcome_unknown`.
+pub async fn remove(state: &AppState, by: By, id: ItemId, along: Along) -> Result<(), ApiError> {
+    let state = state.clone();
+    let running = tokio::spawn(async move {
+        let order = rehearse_removal(&state, id, along).await?;
+        // Nothing goes where it is known already that not all can.
+        for each in &order {
+            check_token(&state, *each).await?;
+        }
+        for each in order {
+            one(&state, &by, each, Reason::Asked).await?;
+        }
+        Ok(())
+    });
+    running.await.map_err(ApiError::internal)?
+}
+
+/// What [`remove`] would remove now, in its order.
+///
+/// # Errors
+///
+/// As of [`remove`]. Nothing changes.
+pub async fn rehearse_removal(
+    state: &AppState,
+    id: ItemId,
+    along: Along,
+) -> Result<Vec<ItemId>, ApiError> {
+    let items = Items::new(state.store.retained().await?, retention(state));
+    Ok(items.removal(id, along)?)
+}
+
+/// Whether a key in the token can be destroyed now, as far as is known here.
+async fn check_token(state: &AppState, id: ItemId) -> Result<(), ApiError> {
+    let ItemId::LocalCa(id) = id else { return Ok(()) };
+    let Some(ca) = state.store.local_ca(id).await?.filter(|ca| ca.key_id.is_some()) else {
+        return Ok(());
+    };
+    if let Some(key_store) = state.store.key_store(ca.key_store_id).await? {
+        state.signer.state().check_token(&key_store.token)?;
+    }
+    Ok(())
+}
+
+/// Removes one item that nothing stands on; says whether it was still to be removed.
+pub(super) async fn one(
+    state: &AppState,
+    by: &By,
+    id: ItemId,
+    reason: Reason,
+) -> Result<bool, ApiError> {
+    let mut write = state.store.begin().await?;
+    let items = hold(state, &mut write).await?;
+    let is_still_wanted = match reason {
+        Reason::Asked => true,
+        // It may have been restored meanwhile, or removed.
+        Reason::Due => items.get(id).is_ok_and(|item| items.is_due(item, state.clock.now())),
+    };
+    let refused = items.removal(id, Along::Nothing).err();
+    if refused.is_some() || !is_still_wanted {
+        write.let_go().await?;
+        return match refused {
+            Some(refusal) if is_still_wanted => Err(refusal.into()),
+            _ => Ok(false),
+        };
+    }
+    match id {
+        ItemId::KeyStore(key_store) => {
+            write.remove_key_store(key_store).await?;
+            write.commit().await?;
+        }
+        ItemId::CertIssuer(issuer) => {
+            write.remove_cert_issuer(issuer).await?;
+            write.commit().await?;
+        }
+        ItemId::LocalCa(ca) => {
+            let marked = local_ca::mark(state, by, &mut write, ca, Transition::Removing).await?;
+            write.commit().await?;
+            marked.carry_out(Attempt::First).await?;
+        }
+    }
+    tracing::info!(username = by.username, item = ?id, "removed an item for good");
+    Ok(true)
+}

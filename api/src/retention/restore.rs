@@ -1,0 +1,63 @@
+//! Deleted to live.
+
+use super::items::Along;
+use super::local_ca::{self, Attempt};
+use super::{By, hold};
+use crate::app::AppState;
+use crate::error::ApiError;
+use crate::store::retention::{ItemId, Transition};
+
+/// Restores an item and, where wished, what it stands on before it. Runs to its end even where the
+/// caller goes away.
+///
+/// # Errors
+///
+/// [`super::Refusal`] in the words of HTTP, or signer or database failed: then what was not restored
+/// is what it was, unless the code is `outcome_unknown`.
+pub async fn restore(state: &AppState, by: By, id: ItemId, along: Along) -> Result<(), ApiError> {
+    let state = state.clone();
+    let running = tokio::spawn(async move {
+        let order = plan(&state, id, along).await?;
+        // Nothing comes back where it is known already that not all can.
+        if order.iter().any(|each| matches!(each, ItemId::LocalCa(_))) {
+            state.signer.state().check_signer()?;
+        }
+        for each in order {
+            one(&state, &by, each).await?;
+        }
+        Ok(())
+    });
+    running.await.map_err(ApiError::internal)?
+}
+
+/// All of it, before the first is restored.
+async fn plan(state: &AppState, id: ItemId, along: Along) -> Result<Vec<ItemId>, ApiError> {
+    let items = super::Items::new(state.store.retained().await?, super::retention(state));
+    Ok(items.restoration(id, state.clock.now(), along)?)
+}
+
+async fn one(state: &AppState, by: &By, id: ItemId) -> Result<(), ApiError> {
+    let mut write = state.store.begin().await?;
+    let items = hold(state, &mut write).await?;
+    if let Err(refusal) = items.restoration(id, state.clock.now(), Along::Nothing) {
+        write.let_go().await?;
+        return Err(refusal.into());
+    }
+    match id {
+        ItemId::KeyStore(key_store) => {
+            write.set_key_store_restored(key_store).await?;
+            write.commit().await?;
+        }
+        ItemId::CertIssuer(issuer) => {
+            write.set_cert_issuer_restored(issuer).await?;
+            write.commit().await?;
+        }
+        ItemId::LocalCa(ca) => {
+            let marked = local_ca::mark(state, by, &mut write, ca, Transition::Restoring).await?;
+            write.commit().await?;
+            marked.carry_out(Attempt::First).await?;
+        }
+    }
+    tracing::info!(username = by.username, item = ?id, "restored an item");
+    Ok(())
+}

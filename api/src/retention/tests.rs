@@ -1,0 +1,10 @@
+//! What may become of each item, and what becomes of it, on both engines.
+
+mod agreement;
+mod faults;
+mod model;
+mod purge;
+mod removals;
+mod rules;
+mod scene;
+mod transitions;

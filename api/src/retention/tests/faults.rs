@@ -1,0 +1,201 @@
+//! The signer refuses, is away, or does it and can't say so: each transition ends in a state of the
+//! table.
+
+use chancery_shared::id::ApprovalId;
+use chancery_shared::wire::RefusalCode;
+use chancery_shared::wire::v1::{ApprovalStatus, KeyState, Pending, Reply, Request};
+use time::Duration;
+
+use super::scene::{Scene, scenes};
+use crate::signer_client::SignerState;
+use crate::signer_client::fake_signer::{Reaction, refusal};
+
+/// What the signer does with the first request that `is_meant` finds.
+fn once(scene: &Scene, is_meant: fn(&Request) -> bool, reaction: Reaction) {
+    let mut left = Some(reaction);
+    scene.api.fake.script(move |request| {
+        if is_meant(request) { left.take().unwrap_or(Reaction::Answer) } else { Reaction::Answer }
+    });
+}
+
+fn disables(request: &Request) -> bool {
+    matches!(request, Request::DisableKey(_))
+}
+
+fn enables(request: &Request) -> bool {
+    matches!(request, Request::EnableKey(_))
+}
+
+fn destroys(request: &Request) -> bool {
+    matches!(request, Request::DestroyKey(_))
+}
+
+fn away() -> Reaction {
+    Reaction::Refuse(refusal(RefusalCode::TokenUnavailable))
+}
+
+/// Past any claim.
+fn later(scene: &Scene) {
+    scene.api.clock.advance(Duration::minutes(3));
+}
+
+async fn without_issuer() -> Vec<Scene> {
+    let scenes = scenes(|_| ()).await;
+    for scene in &scenes {
+        scene.delete("ca", &scene.issuer).await;
+    }
+    scenes
+}
+
+#[tokio::test]
+async fn a_refused_key_change_leaves_everything_as_it_was() {
+    for scene in without_issuer().await {
+        let key = scene.key_of(&scene.ca).await;
+
+        once(&scene, disables, away());
+        assert_eq!(scene.delete("localca", &scene.ca).await.status, 503);
+        once(&scene, destroys, away());
+        assert_eq!(scene.force_all("localca", &scene.ca).await.status, 503);
+        assert_eq!((scene.key(key), scene.names("localca").await.len()), (KeyState::Live, 2));
+
+        scene.delete("localca", &scene.ca).await;
+        once(&scene, enables, away());
+        assert_eq!(scene.restore("localca", &scene.ca).await.status, 503);
+        once(&scene, destroys, away());
+        assert_eq!(scene.force_all("localca", &scene.ca).await.status, 503);
+        assert_eq!(scene.key(key), KeyState::Disabled);
+        assert_eq!(scene.restore("localca", &scene.ca).await.status, 200);
+        assert!(scene.api.state.store.pending_transitions().await.unwrap().is_empty());
+    }
+}
+
+#[tokio::test]
+async fn without_a_signer_nothing_changes() {
+    for mut scene in without_issuer().await {
+        scene.api.fake.stop().await;
+        let mut signer = scene.api.state.signer.watch_state();
+        signer.wait_for(|signer| !signer.is_reachable()).await.unwrap();
+
+        for answer in
+            [scene.delete("localca", &scene.ca).await, scene.force_all("localca", &scene.ca).await]
+        {
+            assert_eq!(answer.refusal(), (503, "signer_unavailable".to_owned()));
+        }
+        assert_eq!(scene.names("localca").await.len(), 2);
+        assert_eq!(scene.names("localca/deleted").await.len(), 0);
+        // What needs no key goes on.
+        assert_eq!(scene.restore("ca", &scene.issuer).await.status, 200);
+    }
+}
+
+#[tokio::test]
+async fn a_deletion_whose_answer_was_lost_is_finished() {
+    for scene in without_issuer().await {
+        once(&scene, disables, Reaction::DoAndClose);
+        let answer = scene.delete("localca", &scene.ca).await;
+        assert_eq!(answer.refusal(), (503, "outcome_unknown".to_owned()));
+        let busy = scene.delete("localca", &scene.ca).await;
+        assert_eq!(busy.refusal(), (409, "wrong_state".to_owned()));
+
+        scene.api.state.signer.watch_state().wait_for(SignerState::is_reachable).await.unwrap();
+        scene.resume().await;
+
+        assert_eq!(scene.names("localca/deleted").await, ["Chancery Issuing CA"]);
+        assert_eq!(scene.restore("localca", &scene.ca).await.status, 200);
+    }
+}
+
+#[tokio::test]
+async fn a_restore_whose_answer_was_lost_is_finished() {
+    for scene in without_issuer().await {
+        let key = scene.key_of(&scene.ca).await;
+        scene.delete("localca", &scene.ca).await;
+        once(&scene, enables, Reaction::DoAndClose);
+        let answer = scene.restore("localca", &scene.ca).await;
+        assert_eq!(answer.refusal(), (503, "outcome_unknown".to_owned()));
+
+        scene.api.state.signer.watch_state().wait_for(SignerState::is_reachable).await.unwrap();
+        scene.resume().await;
+
+        assert_eq!((scene.key(key), scene.names("localca").await.len()), (KeyState::Live, 2));
+    }
+}
+
+#[tokio::test]
+async fn a_removal_whose_answer_was_lost_is_finished() {
+    for scene in without_issuer().await {
+        let key = scene.key_of(&scene.ca).await;
+        once(&scene, destroys, Reaction::DoAndClose);
+        let answer = scene.force_all("localca", &scene.ca).await;
+        assert_eq!(answer.refusal(), (503, "outcome_unknown".to_owned()));
+
+        scene.api.state.signer.watch_state().wait_for(SignerState::is_reachable).await.unwrap();
+        scene.resume().await;
+
+        assert_eq!(scene.key(key), KeyState::Destroyed);
+        assert_eq!(scene.names("localca").await, ["Chancery Root CA"]);
+        assert_eq!(scene.names("localca/deleted").await.len(), 0);
+    }
+}
+
+#[tokio::test]
+async fn work_that_somebody_still_does_is_left_to_them() {
+    for scene in without_issuer().await {
+        // As a process leaves it that was killed after the mark.
+        let sql = format!(
+            "UPDATE local_ca SET transition = 'deleting', claimed_by = '{0}',
+                    transition_by = '{{\"userId\":null,\"username\":\"admin\",\"requestId\":\"r\"}}',
+                    claimed_until = {1} WHERE local_ca_id = '{2}'",
+            "a".repeat(24),
+            crate::timestamp::to_millis(scene.api.state.clock.now()) + 60_000,
+            scene.ca,
+        );
+        scene.api.state.store.execute_for_test(&sql).await;
+
+        scene.resume().await;
+        assert_eq!(scene.names("localca/deleted").await.len(), 0, "{}", scene.engine);
+        later(&scene);
+        scene.resume().await;
+        assert_eq!(scene.names("localca/deleted").await.len(), 1, "{}", scene.engine);
+    }
+}
+
+#[tokio::test]
+async fn a_ca_whose_key_is_destroyed_can_t_be_restored_and_stays_deleted() {
+    for scene in without_issuer().await {
+        scene.delete("localca", &scene.ca).await;
+        once(&scene, enables, Reaction::Refuse(refusal(RefusalCode::KeyState)));
+
+        let answer = scene.restore("localca", &scene.ca).await;
+
+        assert_eq!(answer.refusal(), (409, "ca_not_live".to_owned()));
+        assert_eq!(scene.names("localca/deleted").await.len(), 1);
+    }
+}
+
+#[tokio::test]
+async fn a_restore_that_the_operator_must_approve_happens_once_they_have() {
+    for (decision, live) in [
+        (ApprovalStatus::Approved { signature: None }, 2),
+        (ApprovalStatus::Denied, 1),
+        (ApprovalStatus::Expired, 1),
+    ] {
+        for scene in without_issuer().await {
+            scene.delete("localca", &scene.ca).await;
+            let approval_id = ApprovalId::from_bytes([5; 12]);
+            once(&scene, enables, Reaction::Reply(Reply::Pending(Pending { approval_id })));
+            let answer = scene.restore("localca", &scene.ca).await;
+            assert_eq!(answer.refusal(), (409, "wrong_state".to_owned()));
+            scene.api.fake.signer().approvals.insert(approval_id, ApprovalStatus::Waiting);
+            scene.resume().await;
+            let waiting = scene.admin().get("/api/admin/localca/deleted").await.json();
+            assert_eq!(waiting[0]["status"], "restoring");
+
+            scene.api.fake.signer().approvals.insert(approval_id, decision.clone());
+            scene.resume().await;
+
+            assert_eq!(scene.names("localca").await.len(), live, "{decision:?}");
+            assert!(scene.api.state.store.pending_transitions().await.unwrap().is_empty());
+        }
+    }
+}
