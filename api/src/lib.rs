@@ -11,7 +11,7 @@ pub mod error;
 pub mod first_start;
 pub mod health;
 pub mod inventory;
-mod ip_white_list;
+pub mod ip_white_list;
 pub mod issuance;
 pub mod issuer_choice;
 pub mod json;

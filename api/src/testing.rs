@@ -1,10 +1,12 @@
 //! The whole service in one process, for tests: the real router on a real SQLite store, asked by
 //! personas.
 
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 
 use axum::Router;
 use axum::body::Body;
+use axum::extract::ConnectInfo;
 use axum::http::{HeaderMap, Method, Request, StatusCode, header};
 use chancery_shared::id::{RowId, TeamId, UserId};
 use chancery_shared::wire::policy::Policy;
@@ -53,6 +55,7 @@ pub(crate) struct Api {
 pub(crate) struct Persona {
     router: Router,
     token: Option<String>,
+    address: SocketAddr,
 }
 
 /// What came back.
@@ -111,7 +114,8 @@ pub(crate) async fn api_on(store: TestStore, change: impl FnOnce(&mut Config)) -
         clock: Arc::clone(&clock) as _,
         random: Arc::clone(&random) as _,
         passwords: Passwords::new(random).unwrap(),
-        tokens: Arc::new(BearerTokens::new(&[key], config.token_lifetime)),
+        tokens: Arc::new(BearerTokens::new(&[key])),
+        throttle: Arc::default(),
         readiness: Readiness::default(),
         config: Arc::new(config),
     });
@@ -209,13 +213,14 @@ impl Api {
     pub(crate) fn user(&self, id: UserId) -> Persona {
         let mut random = [0; 12];
         SystemRandom.fill(&mut random);
-        let token = self.state.tokens.issue(id, 1, RowId::from_bytes(random), self.clock.now());
-        self.with_token(token)
+        let (id_of_token, now) = (RowId::from_bytes(random), self.clock.now());
+        self.with_token(self.state.tokens.issue(id, 1, id_of_token, now, LIFETIME))
     }
 
     /// Whoever has this token.
     pub(crate) fn with_token(&self, token: Option<String>) -> Persona {
-        Persona { router: app::router(&self.state), token }
+        let address = (Ipv4Addr::LOCALHOST, 40_000).into();
+        Persona { router: app::router(&self.state), token, address }
     }
 
     /// Sets the operator's ceiling, and waits until the service has seen it.
@@ -234,7 +239,15 @@ impl Api {
     }
 }
 
+/// Of the tokens of personas.
+const LIFETIME: time::Duration = time::Duration::hours(8);
+
 impl Persona {
+    /// The same, who comes from `address`.
+    pub(crate) fn from(self, address: &str) -> Self {
+        Self { address: (address.parse::<IpAddr>().unwrap(), 40_000).into(), ..self }
+    }
+
     pub(crate) async fn get(&self, path: &str) -> Answer {
         self.send(self.request(Method::GET, path).body(Body::empty()).unwrap()).await
     }
@@ -268,7 +281,8 @@ impl Persona {
 
     /// A request with this persona's token.
     pub(crate) fn request(&self, method: Method, path: &str) -> axum::http::request::Builder {
-        let request = Request::builder().method(method).uri(path);
+        let request =
+            Request::builder().method(method).uri(path).extension(ConnectInfo(self.address));
         match &self.token {
             Some(token) => request.header(header::AUTHORIZATION, format!("Bearer {token}")),
             None => request,

@@ -10,7 +10,7 @@ use super::vault::ROTATE_AFTER;
 use crate::app::AppState;
 use crate::certificate::history::HistoryEvent;
 use crate::lease::{Job, Lease};
-use crate::settings;
+use crate::settings::Settings;
 use crate::store::StoreError;
 use crate::store::certificate::HistoryEntry;
 
@@ -65,7 +65,7 @@ pub(crate) async fn run_once(state: &AppState) -> Result<usize, StoreError> {
 }
 
 async fn purge(state: &AppState, lease: &Lease<'_>) -> Result<usize, StoreError> {
-    let period = settings::retention(&state.store).await?;
+    let period = Settings::read(&state.store).await?.retention;
     let mut removed = 0;
     loop {
         let before = state.clock.now() - period.length();

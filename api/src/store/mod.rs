@@ -18,6 +18,7 @@ macro_rules! statements {
 mod columns;
 
 pub mod account;
+pub mod api_token;
 pub mod authorised_ca;
 pub mod cert_issuer;
 pub mod certificate;

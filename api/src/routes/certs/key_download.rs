@@ -15,7 +15,7 @@ use crate::certificate::history::HistoryEvent;
 use crate::error::{ApiError, Code, JsonError};
 use crate::key_data::Form;
 use crate::request::PathId;
-use crate::settings;
+use crate::settings::Settings;
 use crate::store::certificate::{Certificate, HistoryEntry};
 
 /// Certificate, chain and private key as PKCS #12: base64 text, or the bytes with
@@ -117,7 +117,7 @@ async fn kept(
         return Err(ApiError::refused(Code::NotPermitted, message));
     }
     let data = state.store.key_data(id).await?;
-    let period = settings::retention(&state.store).await?;
+    let period = Settings::read(&state.store).await?.retention;
     let until = |at: time::OffsetDateTime| at.saturating_add(period.length());
     let data = data.filter(|data| state.clock.now() < until(data.kept_at)).ok_or_else(gone)?;
     let key = state.vault.key(state, data.data_key_id).await?;

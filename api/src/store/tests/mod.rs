@@ -20,7 +20,9 @@ use super::testing::both;
 async fn every_statement_can_be_prepared_on_both_engines() {
     let statements = [
         super::account::STATEMENTS,
+        super::account::CHANGE_STATEMENTS,
         super::account::LOGIN_STATEMENTS,
+        super::api_token::STATEMENTS,
         super::authorised_ca::STATEMENTS,
         super::cert_issuer::STATEMENTS,
         super::certificate::CHANGE_STATEMENTS,
