@@ -10,3 +10,6 @@ CREATE TABLE api_token (
     expires_at BIGINT NOT NULL
 );
 CREATE INDEX api_token_by_user ON api_token (user_id);
+
+-- What everyone may see.
+CREATE INDEX certificate_is_ca ON certificate (record_no) WHERE is_ca = 1;

@@ -9,6 +9,7 @@ mod local_ca;
 mod search;
 mod search_bounds;
 mod search_plans;
+mod searches;
 mod small;
 
 use sqlx::Executor as _;
