@@ -11,6 +11,7 @@ mod issuer_changes;
 mod keystores;
 mod localca;
 mod login;
+mod matrix;
 mod profiles;
 mod settings;
 mod team_changes;
