@@ -30,6 +30,7 @@ pub mod reconcile;
 pub mod records;
 mod reference;
 pub mod request;
+pub mod reset_password;
 pub mod routes;
 pub mod server_certificate;
 pub mod service;

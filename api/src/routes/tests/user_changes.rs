@@ -2,8 +2,10 @@
 
 use serde_json::{Value, json};
 
+use crate::app;
 use crate::store::account::Group;
-use crate::testing::{Api, PASSWORD, Persona, api, insert_team, insert_user};
+use crate::store::testing::both;
+use crate::testing::{Api, PASSWORD, Persona, api, api_on, insert_team, insert_user};
 
 async fn log_in(api: &Api, username: &str, password: &str) -> u16 {
     let body = json!({"username": username, "password": password});
@@ -208,4 +210,32 @@ async fn a_team_of_the_administrators_makes_its_members_administrators_and_back(
     api.administrator().put(&path, &json!({"members": []})).await;
 
     assert_eq!(member.get("/api/admin/users").await.status, 403);
+}
+
+#[tokio::test]
+async fn a_token_that_ended_at_one_process_has_ended_at_every_other() {
+    for (engine, store) in both().await {
+        let api = api_on(store, |_| ()).await;
+        let second = app::router(&api.second_process().await);
+        let admin = api.administrator();
+        let user = format!("/api/admin/users/{}", api.member_id());
+        let made = api.member().post("/api/currentuser/apitokens", &json!({"name": "ci"})).await;
+        let made = made.json();
+        let machine = api.with_token(made["token"].as_str().map(str::to_owned));
+        let of_token = format!("{user}/apitokens/{}", made["id"].as_str().unwrap());
+        let (first, third) = (api.member(), api.member());
+        for persona in [&first, &third, &machine] {
+            assert_eq!(persona.at(second.clone()).get("/api/currentuser").await.status, 200);
+        }
+
+        assert_eq!(first.get("/api/logouthere").await.status, 200);
+        assert_eq!(admin.delete(&of_token).await.status, 200);
+        let ended = [&first, &machine].map(|persona| persona.at(second.clone()));
+        for persona in &ended {
+            assert_eq!(persona.get("/api/currentuser").await.status, 401, "{engine}");
+        }
+        assert_eq!(third.at(second.clone()).get("/api/currentuser").await.status, 200);
+        assert_eq!(admin.put(&user, &json!({"enabled": false})).await.status, 200);
+        assert_eq!(third.at(second).get("/api/currentuser").await.status, 401, "{engine}");
+    }
 }
