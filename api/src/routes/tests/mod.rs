@@ -12,6 +12,7 @@ mod issuer_changes;
 mod keystores;
 mod localca;
 mod login;
+mod login_timing;
 mod matrix;
 mod profiles;
 mod settings;
