@@ -15,6 +15,7 @@ use utoipa_axum::router::OpenApiRouter;
 use crate::auth::bearer::BearerTokens;
 use crate::auth::gate;
 use crate::auth::password::Passwords;
+use crate::auth::throttle::AddressThrottle;
 use crate::clock::Clock;
 use crate::config::Config;
 use crate::error::ApiError;
@@ -65,6 +66,8 @@ pub struct App {
     pub passwords: Passwords,
     /// Issues and checks bearer tokens.
     pub tokens: Arc<BearerTokens>,
+    /// Which addresses fail too often.
+    pub throttle: Arc<AddressThrottle>,
     /// The keys that kept private keys are sealed under.
     pub vault: Vault,
     /// Makes key pairs.
@@ -135,14 +138,17 @@ fn authenticated() -> OpenApiRouter<AppState> {
 fn members() -> OpenApiRouter<AppState> {
     OpenApiRouter::new()
         .merge(routes::current_user::routes())
+        .merge(routes::api_tokens::member_routes())
         .merge(routes::certs::routes())
         .merge(routes::ca::member_routes())
         .merge(routes::generators::member_routes())
+        .merge(routes::settings::member_routes())
 }
 
 /// Routes for administrators: where a new route belongs unless its rule says otherwise.
 fn administrators() -> OpenApiRouter<AppState> {
     OpenApiRouter::new()
+        .merge(routes::api_tokens::routes())
         .merge(routes::ca::routes())
         .merge(routes::generators::routes())
         .merge(routes::keystores::routes())

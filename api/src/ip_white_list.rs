@@ -6,7 +6,7 @@ use crate::echo::cut;
 
 /// Why a text is no white list.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum WhiteListProblem {
+pub enum WhiteListProblem {
     /// An entry that is none of the three.
     #[error(
         "{:?} is no IP address; write 192.0.2.1, 192.0.2.1-192.0.2.9, 192.0.2.0/24 or the same \
@@ -29,32 +29,58 @@ pub(crate) enum WhiteListProblem {
     },
 }
 
-/// Checks a list. Semicolons and line ends separate as commas do.
-///
-/// # Errors
-///
-/// The first entry that is wrong.
-pub(crate) fn check(list: &str) -> Result<(), WhiteListProblem> {
-    let entries = list.split([',', ';', '\n']).map(str::trim);
-    entries.filter(|entry| !entry.is_empty()).try_for_each(check_entry)
+/// A list that is sound.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct IpWhiteList(Vec<(IpAddr, IpAddr)>);
+
+impl IpWhiteList {
+    /// Reads a list. Semicolons and line ends separate as commas do.
+    ///
+    /// # Errors
+    ///
+    /// The first entry that is wrong.
+    pub fn read(list: &str) -> Result<Self, WhiteListProblem> {
+        let entries = list.split([',', ';', '\n']).map(str::trim);
+        entries
+            .filter(|entry| !entry.is_empty())
+            .map(read_entry)
+            .collect::<Result<_, _>>()
+            .map(Self)
+    }
+
+    /// Whether it has no entry.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether an entry holds the address. One of IPv4 in the clothes of IPv6 is one of IPv4.
+    pub fn holds(&self, address: IpAddr) -> bool {
+        let address = address.to_canonical();
+        self.0.iter().any(|(first, last)| {
+            first.is_ipv4() == address.is_ipv4() && (first..=last).contains(&&address)
+        })
+    }
 }
 
-fn check_entry(entry: &str) -> Result<(), WhiteListProblem> {
+/// First and last address of an entry.
+fn read_entry(entry: &str) -> Result<(IpAddr, IpAddr), WhiteListProblem> {
     let malformed = || WhiteListProblem::Entry(entry.to_owned());
     let address = |text: &str| text.trim().parse::<IpAddr>().map_err(|_| malformed());
     if let Some((first, last)) = entry.split_once('-') {
         let (first, last) = (address(first)?, address(last)?);
         return match (first.is_ipv4() == last.is_ipv4(), first <= last) {
-            (true, true) => Ok(()),
+            (true, true) => Ok((first, last)),
             (true, false) => Err(WhiteListProblem::Backwards(entry.to_owned())),
             (false, _) => Err(malformed()),
         };
     }
-    let Some((base, length)) = entry.split_once('/') else { return address(entry).map(drop) };
+    let Some((base, length)) = entry.split_once('/') else {
+        return address(entry).map(|only| (only.to_canonical(), only.to_canonical()));
+    };
     let (base, length) = (address(base)?, prefix_length(length.trim()).ok_or_else(malformed)?);
-    let network = network(base, length).ok_or_else(malformed)?;
+    let (network, last) = network(base, length).ok_or_else(malformed)?;
     if network == base {
-        return Ok(());
+        return Ok((network, last));
     }
     Err(WhiteListProblem::HostBits { text: entry.to_owned(), network, length })
 }
@@ -65,17 +91,21 @@ fn prefix_length(text: &str) -> Option<u32> {
     (length.to_string() == text).then_some(length.into())
 }
 
-/// The network of this length that the address lies in; `None` where it is longer than addresses
-/// are.
-fn network(address: IpAddr, length: u32) -> Option<IpAddr> {
+/// First and last address of the network of this length that the address lies in; `None` where it
+/// is longer than addresses are.
+fn network(address: IpAddr, length: u32) -> Option<(IpAddr, IpAddr)> {
     match address {
         IpAddr::V4(address) => {
             let mask = u32::MAX.checked_shl(32_u32.checked_sub(length)?).unwrap_or(0);
-            Some(IpAddr::from((address.to_bits() & mask).to_be_bytes()))
+            let first = address.to_bits() & mask;
+            let of = |bits: u32| IpAddr::from(bits.to_be_bytes());
+            Some((of(first), of(first | !mask)))
         }
         IpAddr::V6(address) => {
             let mask = u128::MAX.checked_shl(128_u32.checked_sub(length)?).unwrap_or(0);
-            Some(IpAddr::from((address.to_bits() & mask).to_be_bytes()))
+            let first = address.to_bits() & mask;
+            let of = |bits: u128| IpAddr::from(bits.to_be_bytes());
+            Some((of(first), of(first | !mask)))
         }
     }
 }
@@ -100,7 +130,7 @@ mod tests {
             "2001:db8::/32",
             "2001:db8::1/128",
         ] {
-            assert_eq!(check(list), Ok(()), "{list:?}");
+            assert!(IpWhiteList::read(list).is_ok(), "{list:?}");
         }
     }
 
@@ -122,8 +152,34 @@ mod tests {
             ("2001:db8::1/64", "\"2001:db8::1/64\" is no network; write 2001:db8::/64"),
             ("*.example.test", "\"*.example.test\" is no IP address"),
         ] {
-            let problem = check(list).unwrap_err().to_string();
+            let problem = IpWhiteList::read(list).unwrap_err().to_string();
             assert!(problem.starts_with(said), "{list:?}: {problem}");
         }
+    }
+
+    #[test]
+    fn a_list_holds_the_addresses_of_its_entries_and_no_other() {
+        let list = "192.0.2.7, 198.51.100.3-198.51.100.5, 203.0.113.0/28, 2001:db8::/64, ::1";
+        let list = IpWhiteList::read(list).unwrap();
+        for (address, expected) in [
+            ("192.0.2.7", true),
+            ("192.0.2.8", false),
+            ("198.51.100.2", false),
+            ("198.51.100.3", true),
+            ("198.51.100.5", true),
+            ("198.51.100.6", false),
+            ("203.0.113.15", true),
+            ("203.0.113.16", false),
+            ("::ffff:192.0.2.7", true),
+            ("2001:db8::ffff", true),
+            ("2001:db8:0:1::", false),
+            ("::1", true),
+            ("::2", false),
+            ("0.0.0.1", false),
+        ] {
+            assert_eq!(list.holds(address.parse().unwrap()), expected, "{address}");
+        }
+        assert!(!IpWhiteList::default().holds("192.0.2.7".parse().unwrap()));
+        assert!(IpWhiteList::read("0.0.0.0/0").unwrap().holds("255.255.255.255".parse().unwrap()));
     }
 }

@@ -1,16 +1,19 @@
 //! `chancery-api`: reads the configuration, starts the service, stops it when told.
 
+use std::io::{BufRead as _, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::Context as _;
+use chancery_api::auth::password::Password;
 use chancery_api::clock::SystemClock;
 use chancery_api::config::{Config, ConfigFile};
 use chancery_api::random::SystemRandom;
+use chancery_api::reset_password::reset_password;
 use chancery_api::service::Service;
 use chancery_api::{log, metrics};
-use clap::Parser;
+use clap::{Parser, Subcommand};
 use rustix::fs::Mode;
 use rustix::mm::{MlockAllFlags, mlockall};
 use rustix::process::{
@@ -27,12 +30,37 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 #[command(version)]
 struct Arguments {
     /// The folder of configuration, data and sockets.
-    #[arg(long, env = "CHANCERY_HOME", default_value = "chancery-home")]
+    #[arg(long, global = true, env = "CHANCERY_HOME", default_value = "chancery-home")]
     home: PathBuf,
+    /// Without one the service runs.
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// What an operator does on the host.
+    #[command(subcommand)]
+    Admin(AdminCommand),
+}
+
+#[derive(Subcommand)]
+enum AdminCommand {
+    /// Sets a password that must be changed at the next login; enables and unlocks the user. The
+    /// password is the first line of standard input or of a file, never an argument.
+    ResetPassword {
+        /// Whose.
+        #[arg(long, default_value = "admin")]
+        username: String,
+        /// A file whose first line is the password; standard input where it is left out.
+        #[arg(long)]
+        password_file: Option<PathBuf>,
+    },
 }
 
 fn main() -> ExitCode {
-    match run(&Arguments::parse().home) {
+    let Arguments { home, command } = Arguments::parse();
+    match run(&home, command) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("chancery-api: {error:#}");
@@ -41,7 +69,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(home: &Path) -> anyhow::Result<()> {
+fn run(home: &Path, command: Option<Command>) -> anyhow::Result<()> {
     chancery_shared::fail_point::arm();
     // Whatever this process writes is its user's alone.
     umask(Mode::RWXG | Mode::RWXO);
@@ -49,6 +77,9 @@ fn run(home: &Path) -> anyhow::Result<()> {
     let path = home.join("config/application.properties");
     let file = ConfigFile::read(&path, |name| std::env::var(name).ok())?;
     let config = Config::check(file, home)?;
+    if let Some(Command::Admin(AdminCommand::ResetPassword { username, password_file })) = command {
+        return reset(&config, &username, password_file.as_deref());
+    }
     log::start(&config.log_level)?;
     forbid_core_dumps();
     lock_memory();
@@ -59,6 +90,29 @@ fn run(home: &Path) -> anyhow::Result<()> {
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(serve(config))
+}
+
+fn reset(config: &Config, username: &str, file: Option<&Path>) -> anyhow::Result<()> {
+    let password = match file {
+        Some(path) => {
+            let file = std::fs::File::open(path);
+            first_line(file.with_context(|| format!("{} can't be read", path.display()))?)?
+        }
+        None => first_line(std::io::stdin())?,
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let random = Arc::new(SystemRandom);
+    let name = runtime.block_on(reset_password(config, random, username, password))?;
+    eprintln!("chancery-api: {name} has a new password, which must be changed at the next login");
+    Ok(())
+}
+
+/// No password is as long as what is read at most.
+fn first_line(from: impl Read) -> anyhow::Result<Password> {
+    let mut line = String::new();
+    let read = BufReader::new(from.take(8192)).read_line(&mut line);
+    read.context("the password can't be read")?;
+    Ok(Password::from(line.trim_end_matches(['\r', '\n']).to_owned()))
 }
 
 async fn serve(config: Config) -> anyhow::Result<()> {

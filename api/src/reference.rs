@@ -94,6 +94,10 @@ pub(crate) async fn by_either<T: Item>(
     source: &impl Find<T>,
     text: &str,
 ) -> Result<Option<T>, StoreError> {
+    // Nothing is called so, and PostgreSQL takes no text with a NUL.
+    if text.contains('\0') {
+        return Ok(None);
+    }
     match source.of_name(text).await? {
         Some(item) => Ok(Some(item)),
         None => by_id(source, text).await,

@@ -145,7 +145,8 @@ impl Service {
         let state = AppState::new(App {
             signer,
             passwords: Passwords::new(Arc::clone(&random))?,
-            tokens: Arc::new(BearerTokens::new(&keys, config.token_lifetime)),
+            tokens: Arc::new(BearerTokens::new(&keys)),
+            throttle: Arc::default(),
             readiness: Readiness::default(),
             keys: KeyMaker::new(config.key_pool),
             config: Arc::new(config),

@@ -1,8 +1,12 @@
 //! The team rule: every certificate belongs to a team of the user who asks for it.
 
+use chancery_shared::id::UserId;
+
 use crate::auth::Actor;
+use crate::auth::client_address::ClientAddress;
 use crate::error::{ApiError, Code};
 use crate::inventory::view::InventoryView;
+use crate::ip_white_list::IpWhiteList;
 use crate::reference::{Field, agreed};
 use crate::store::team::Team;
 
@@ -71,6 +75,36 @@ pub async fn resolve(
             format!("you are no member of the team {}; name one of yours", named.name),
         )),
     }
+}
+
+/// Whether `user` may come from this address: every team of the user that has a list must hold it.
+///
+/// # Errors
+///
+/// [`Code::AddressNotAllowed`] where one does not, and where the address is not known.
+pub async fn check_address(
+    inventory: &InventoryView,
+    user: UserId,
+    address: ClientAddress,
+) -> Result<(), ApiError> {
+    for team in inventory.teams_of(user).await?.iter() {
+        // Most teams have none.
+        if team.ip_white_list.is_empty() {
+            continue;
+        }
+        let list = IpWhiteList::read(&team.ip_white_list).map_err(ApiError::internal)?;
+        let is_allowed = address.0.is_some_and(|address| list.holds(address));
+        if !list.is_empty() && !is_allowed {
+            let message = format!(
+                "the team {} does not let its members come from {}; come from an address of its \
+                 list",
+                team.name,
+                address.0.map_or_else(|| "an unknown address".to_owned(), |it| it.to_string()),
+            );
+            return Err(ApiError::refused(Code::AddressNotAllowed, message));
+        }
+    }
+    Ok(())
 }
 
 fn no_team() -> ApiError {

@@ -1,17 +1,14 @@
 //! The whole service in one process, for tests: the real router on a real SQLite store, asked by
 //! personas.
 
+mod persona;
+
 use std::sync::Arc;
 
-use axum::Router;
 use axum::body::Body;
-use axum::http::{HeaderMap, Method, Request, StatusCode, header};
 use chancery_shared::id::{RowId, TeamId, UserId};
 use chancery_shared::wire::policy::Policy;
-use http_body_util::BodyExt as _;
-use serde_json::Value;
 use time::OffsetDateTime;
-use tower::ServiceExt as _;
 use zeroize::Zeroizing;
 
 use crate::app::{self, App, AppState};
@@ -28,9 +25,12 @@ use crate::readiness::Readiness;
 use crate::retention::Guard;
 use crate::signer_client::fake_signer::FakeSigner;
 use crate::signer_client::{Options, SignerClient, SignerState};
+use crate::store::Store;
 use crate::store::account::{Account, Group};
 use crate::store::team::Team;
 use crate::store::testing::{TestStore, sqlite};
+
+pub(crate) use persona::{Answer, Persona};
 
 /// The password of every user that [`Api`] makes.
 pub(crate) const PASSWORD: &str = "correct horse battery";
@@ -48,34 +48,6 @@ pub(crate) struct Api {
     pub(crate) fake: FakeSigner,
     _folder: tempfile::TempDir,
     pub(crate) database: TestStore,
-}
-
-/// Who asks, and with which token.
-pub(crate) struct Persona {
-    router: Router,
-    token: Option<String>,
-}
-
-/// What came back.
-#[derive(Debug)]
-pub(crate) struct Answer {
-    pub(crate) status: StatusCode,
-    pub(crate) headers: HeaderMap,
-    pub(crate) text: String,
-    pub(crate) bytes: Vec<u8>,
-}
-
-impl Answer {
-    /// The body as JSON.
-    pub(crate) fn json(&self) -> Value {
-        serde_json::from_str(&self.text).unwrap_or_else(|error| panic!("{error}: {}", self.text))
-    }
-
-    /// Status and `code` of an error.
-    pub(crate) fn refusal(&self) -> (u16, String) {
-        let code = self.json()["code"].as_str().unwrap_or_default().to_owned();
-        (self.status.as_u16(), code)
-    }
 }
 
 /// A service of its own for one test.
@@ -114,7 +86,8 @@ pub(crate) async fn api_on(store: TestStore, change: impl FnOnce(&mut Config)) -
         clock: Arc::clone(&clock) as _,
         random: Arc::clone(&random) as _,
         passwords: Passwords::new(random).unwrap(),
-        tokens: Arc::new(BearerTokens::new(&[key], config.token_lifetime)),
+        tokens: Arc::new(BearerTokens::new(&[key])),
+        throttle: Arc::default(),
         readiness: Readiness::default(),
         config: Arc::new(config),
     });
@@ -212,13 +185,13 @@ impl Api {
     pub(crate) fn user(&self, id: UserId) -> Persona {
         let mut random = [0; 12];
         SystemRandom.fill(&mut random);
-        let token = self.state.tokens.issue(id, 1, RowId::from_bytes(random), self.clock.now());
-        self.with_token(token)
+        let (id_of_token, now) = (RowId::from_bytes(random), self.clock.now());
+        self.with_token(self.state.tokens.issue(id, 1, id_of_token, now, LIFETIME))
     }
 
     /// Whoever has this token.
     pub(crate) fn with_token(&self, token: Option<String>) -> Persona {
-        Persona { router: app::router(&self.state), token }
+        Persona::new(app::router(&self.state), token)
     }
 
     /// Sets the operator's ceiling, and waits until the service has seen it.
@@ -226,6 +199,22 @@ impl Api {
         self.fake.signer().ceiling = ceiling.clone();
         let is_seen = |state: &SignerState| state.ceiling() == Some(&ceiling);
         self.state.signer.watch_state().wait_for(is_seen).await.unwrap();
+    }
+
+    /// Another process of the same service, on the same database.
+    pub(crate) async fn second_process(&self) -> AppState {
+        let first = App::clone(&self.state);
+        AppState::new(App {
+            store: Store::open(&self.database.url).await.unwrap(),
+            inventory: LatestView::default(),
+            throttle: Arc::default(),
+            ..first
+        })
+    }
+
+    /// The time of the service.
+    pub(crate) fn clock_now(&self) -> OffsetDateTime {
+        self.clock.now()
     }
 
     pub(crate) fn member_id(&self) -> UserId {
@@ -237,59 +226,8 @@ impl Api {
     }
 }
 
-impl Persona {
-    pub(crate) async fn get(&self, path: &str) -> Answer {
-        self.send(self.request(Method::GET, path).body(Body::empty()).unwrap()).await
-    }
-
-    pub(crate) async fn post(&self, path: &str, body: &Value) -> Answer {
-        self.post_text(path, body.to_string()).await
-    }
-
-    pub(crate) async fn patch(&self, path: &str, body: &Value) -> Answer {
-        let request = self.request(Method::PATCH, path);
-        let request = request.header(header::CONTENT_TYPE, "application/json");
-        self.send(request.body(body.to_string().into()).unwrap()).await
-    }
-
-    pub(crate) async fn put(&self, path: &str, body: &Value) -> Answer {
-        let request = self.request(Method::PUT, path);
-        let request = request.header(header::CONTENT_TYPE, "application/json");
-        self.send(request.body(body.to_string().into()).unwrap()).await
-    }
-
-    pub(crate) async fn delete(&self, path: &str) -> Answer {
-        self.send(self.request(Method::DELETE, path).body(Body::empty()).unwrap()).await
-    }
-
-    /// A body that may be no JSON, declared as JSON.
-    pub(crate) async fn post_text(&self, path: &str, body: impl Into<Body>) -> Answer {
-        let request = self.request(Method::POST, path);
-        let request = request.header(header::CONTENT_TYPE, "application/json");
-        self.send(request.body(body.into()).unwrap()).await
-    }
-
-    /// A request with this persona's token.
-    pub(crate) fn request(&self, method: Method, path: &str) -> axum::http::request::Builder {
-        let request = Request::builder().method(method).uri(path);
-        match &self.token {
-            Some(token) => request.header(header::AUTHORIZATION, format!("Bearer {token}")),
-            None => request,
-        }
-    }
-
-    pub(crate) async fn send(&self, request: Request<Body>) -> Answer {
-        let response = self.router.clone().oneshot(request).await.unwrap();
-        let (parts, body) = response.into_parts();
-        let bytes = body.collect().await.unwrap().to_bytes();
-        Answer {
-            status: parts.status,
-            headers: parts.headers,
-            text: String::from_utf8_lossy(&bytes).into_owned(),
-            bytes: bytes.into(),
-        }
-    }
-}
+/// Of the tokens of personas.
+const LIFETIME: time::Duration = time::Duration::hours(8);
 
 /// A body that never ends and never gives a byte.
 pub(crate) fn stalled_body() -> Body {

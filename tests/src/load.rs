@@ -27,6 +27,7 @@ pub struct Target {
     pub(crate) authorization: String,
     bodies: Arc<[Bytes]>,
     pause: Duration,
+    path: &'static str,
 }
 
 /// What the clients saw.
@@ -67,6 +68,7 @@ impl Target {
             authorization: format!("Bearer {token}"),
             bodies: bodies.iter().map(|body| Bytes::from(body.clone())).collect(),
             pause: Duration::ZERO,
+            path: "/api/certs/requestp10",
         })
     }
 
@@ -74,6 +76,12 @@ impl Target {
     #[must_use]
     pub fn with_pause(self, pause: Duration) -> Self {
         Self { pause, ..self }
+    }
+
+    /// The same, which posts its bodies elsewhere.
+    #[must_use]
+    pub fn at(self, path: &'static str) -> Self {
+        Self { path, ..self }
     }
 
     pub(crate) async fn connect(&self) -> anyhow::Result<SendRequest<Full<Bytes>>> {
@@ -92,7 +100,7 @@ impl Target {
         number: usize,
     ) -> anyhow::Result<(StatusCode, bool)> {
         let body = self.bodies.get(number % self.bodies.len()).context("no body")?.clone();
-        let request = Request::post("/api/certs/requestp10")
+        let request = Request::post(self.path)
             .header(HOST, "localhost")
             .header(AUTHORIZATION, &self.authorization)
             .header(CONTENT_TYPE, "application/json")

@@ -1,5 +1,8 @@
 //! Who may do what: teams, administrators, tokens.
 
+use std::io::Write as _;
+use std::process::Stdio;
+
 use chancery_tests::openssl::Workbench;
 use chancery_tests::{ISSUER, Installation, Plan, on_both_engines};
 use serde_json::json;
@@ -86,6 +89,32 @@ fn a_wrong_password_tells_no_more_than_an_unknown_user() {
     assert_eq!((known.status, unknown.status), (401, 401));
     let message = |answer: &chancery_tests::Answer| answer.json().unwrap()["message"].clone();
     assert_eq!(message(&known), message(&unknown));
+}
+
+#[test]
+fn an_operator_gives_a_locked_out_administrator_a_way_back_in_while_the_service_runs() {
+    let installation = Installation::start();
+    let old = installation.administrator();
+    let reset = |password: &str| {
+        let mut command = installation.home().api();
+        command.args(["admin", "reset-password", "--username", "ADMIN"]);
+        let mut child = command.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(password.as_bytes()).unwrap();
+        let output = child.wait_with_output().unwrap();
+        (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
+    };
+
+    let short = reset("short\n");
+    let done = reset("a way back in, again\nsecond line\n");
+
+    assert!(!short.0 && short.1.contains("12 to 1024 characters"), "{short:?}");
+    assert!(done.0 && !done.1.contains("way back"), "{done:?}");
+    let answer = old.get("/api/currentuser").unwrap();
+    assert_eq!((answer.status, &*answer.code().unwrap()), (401, "token_invalid"));
+    let body = json!({"username": "admin", "password": "a way back in, again"});
+    let login = installation.anonymous().post("/api/login", &body).unwrap();
+    let login = login.expect_status(200).unwrap().json().unwrap();
+    assert_eq!(login["mustChangePassword"], true);
 }
 
 fn token_of(client: &chancery_tests::Client) -> String {

@@ -3,19 +3,31 @@
 
 use axum::extract::FromRequestParts;
 use axum::http::request::Parts;
-use chancery_shared::id::UserId;
+use chancery_shared::id::{RowId, UserId};
 
+use super::api_token::Sent;
 use super::bearer::{self, BearerError, Claims};
+use super::client_address::ClientAddress;
 use crate::app::AppState;
 use crate::error::{ApiError, Code};
 use crate::inventory::view::Look;
+use crate::team;
 
 /// A user with a valid token, who may perhaps do nothing but change the password.
 #[derive(Clone, Debug)]
 pub struct Authenticated {
     actor: Actor,
-    claims: Claims,
+    token: HeldToken,
     must_change_password: bool,
+}
+
+/// The token that came with a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HeldToken {
+    /// Of a login.
+    Login(Claims),
+    /// Of a machine.
+    Machine(RowId),
 }
 
 /// A user who may act.
@@ -44,9 +56,26 @@ impl Authenticated {
         self.actor.user_id
     }
 
-    /// What their token says.
-    pub fn claims(&self) -> &Claims {
-        &self.claims
+    /// With which token they came.
+    pub fn token(&self) -> HeldToken {
+        self.token
+    }
+
+    /// Whether they logged in themselves: a token of a machine must not make others, which would
+    /// outlive it.
+    ///
+    /// # Errors
+    ///
+    /// [`Code::NotPermitted`].
+    pub fn check_logged_in(&self) -> Result<(), ApiError> {
+        match self.token {
+            HeldToken::Login(_) => Ok(()),
+            HeldToken::Machine(_) => Err(ApiError::refused(
+                Code::NotPermitted,
+                "an API token makes no API tokens and changes no password; log in with the \
+                 password for that",
+            )),
+        }
     }
 
     /// The user, if they may act.
@@ -100,20 +129,42 @@ impl FromRequestParts<AppState> for Authenticated {
             return Ok(known.clone());
         }
         let token = bearer::of_request(&parts.headers)?;
-        let claims = state.tokens.verify(token, state.clock.now())?;
-        let inventory = state.inventory.now(&state.store).await?;
-        let holder = inventory.token_holder(claims.sub, claims.jti).await?;
+        let now = state.clock.now();
+        let (user, held, inventory) = match Sent::of(token) {
+            None => {
+                let claims = state.tokens.verify(token, now)?;
+                let inventory = state.inventory.now(&state.store).await?;
+                (claims.sub, HeldToken::Login(claims), inventory)
+            }
+            Some(sent) => {
+                let sent = sent?;
+                let inventory = state.inventory.now(&state.store).await?;
+                let token = sent.find(&inventory).await?.ok_or(BearerError::Invalid)?;
+                if token.expires_at <= now {
+                    return Err(BearerError::Expired.into());
+                }
+                (token.user_id, HeldToken::Machine(token.id), inventory)
+            }
+        };
+        let (id, version) = match held {
+            HeldToken::Login(claims) => (claims.jti, Some(claims.ver)),
+            HeldToken::Machine(id) => (id, None),
+        };
+        let holder = inventory.token_holder(user, id).await?;
         let holder = holder.ok_or(BearerError::Invalid)?;
-        if !holder.enabled || holder.token_ended || holder.token_version != claims.ver {
+        let has_ended = version.is_some_and(|version| version != holder.token_version);
+        if !holder.enabled || holder.token_ended || has_ended {
             return Err(BearerError::Invalid.into());
         }
+        let Ok(address) = ClientAddress::from_request_parts(parts, state).await;
+        team::check_address(&inventory, user, address).await?;
         let actor = Actor {
-            user_id: claims.sub,
+            user_id: user,
             username: holder.username,
             is_administrator: holder.is_administrator,
         };
         let must_change_password = holder.must_change_password;
-        let found = Self { actor, claims, must_change_password };
+        let found = Self { actor, token: held, must_change_password };
         parts.extensions.insert(found.clone());
         parts.extensions.insert(Look::at(inventory));
         Ok(found)

@@ -1,21 +1,19 @@
 //! Bearer tokens: JWTs (RFC 7519), HMAC-SHA-256, checked against the service's own clock.
 
 use std::collections::HashSet;
-use std::time::Duration;
 
 use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;
 use chancery_shared::id::{RowId, UserId};
 use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation};
 use serde::{Deserialize, Serialize};
-use time::OffsetDateTime;
+use time::{Duration, OffsetDateTime};
 
 use super::token_keys::TokenKey;
 
 /// Issues and checks bearer tokens.
 pub struct BearerTokens {
     keys: Vec<Key>,
-    lifetime: Duration,
 }
 
 struct Key {
@@ -62,13 +60,13 @@ pub enum BearerError {
 
 impl BearerTokens {
     /// With these keys; the last one signs.
-    pub fn new(keys: &[TokenKey], lifetime: Duration) -> Self {
+    pub fn new(keys: &[TokenKey]) -> Self {
         let keys = keys.iter().map(|key| Key {
             id: key.id.clone(),
             encoding: EncodingKey::from_secret(&key.secret),
             decoding: DecodingKey::from_secret(&key.secret),
         });
-        Self { keys: keys.collect(), lifetime }
+        Self { keys: keys.collect() }
     }
 
     /// A token for `user`; `None` without a key.
@@ -78,12 +76,12 @@ impl BearerTokens {
         version: u64,
         id: RowId,
         now: OffsetDateTime,
+        lifetime: Duration,
     ) -> Option<String> {
         let key = self.keys.last()?;
         let iat = now.unix_timestamp();
-        let lifetime = i64::try_from(self.lifetime.as_secs()).unwrap_or(i64::MAX);
-        let claims =
-            Claims { sub: user, iat, exp: iat.saturating_add(lifetime), jti: id, ver: version };
+        let exp = iat.saturating_add(lifetime.whole_seconds());
+        let claims = Claims { sub: user, iat, exp, jti: id, ver: version };
         let header = Header { kid: Some(key.id.clone()), ..Header::new(ALGORITHM) };
         jsonwebtoken::encode(&header, &claims, &key.encoding).ok()
     }

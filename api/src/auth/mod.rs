@@ -1,9 +1,13 @@
 //! Who is asking, and what they may.
 
 pub mod actor;
+pub mod api_token;
+pub mod attempt;
 pub mod bearer;
+pub mod client_address;
 pub mod gate;
 pub mod password;
+pub mod throttle;
 pub mod token_keys;
 
 pub use actor::{Actor, Administrator, Authenticated};

@@ -66,19 +66,20 @@ pub enum PasswordError {
 }
 
 impl Passwords {
-    /// Room for as many hashes at a time as there are processors. Hashes once, which takes a
-    /// moment.
+    /// Room for hashes on half of the processors: the other half issues certificates, however many
+    /// log in. Hashes once, which takes a moment.
     ///
     /// # Errors
     ///
     /// [`PasswordError::Hash`] where there is no memory for it.
     pub fn new(random: Arc<dyn Random>) -> Result<Self, PasswordError> {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        let turns = (processors / 2).max(1);
         let stand_in = hash_with("a password of nobody", &salt(&*random))?;
         Ok(Self {
             random,
-            turns: Arc::new(Semaphore::new(processors)),
-            seats: Arc::new(Semaphore::new(processors + WAITING)),
+            turns: Arc::new(Semaphore::new(turns)),
+            seats: Arc::new(Semaphore::new(turns + WAITING)),
             stand_in: stand_in.into(),
         })
     }

@@ -9,6 +9,7 @@ use chancery_shared::bad_keys::BadKeys;
 use tracing_subscriber::filter::Targets;
 
 use super::file::Value;
+use crate::ip_white_list::IpWhiteList;
 use crate::key_pair::PoolSize;
 
 use super::{Config, ConfigError, ConfigFile, KEYS, Origin, Problem};
@@ -37,8 +38,7 @@ impl Config {
             purge_after_days: check.number("deleteditems.purge.afterdays", 0, 36_500),
             // An absolute path stands as it is.
             signer_socket: defaults.home.join(signer_socket.text),
-            token_lifetime: Duration::from_mins(check.number("token.lifetime.minutes", 1, 43_200)),
-            password_min_length: check.number("password.min.length", 8, 128),
+            trusted_proxies: check.trusted_proxies(),
             max_body: check.number("request.max.bytes", 65_536, 16_777_216),
             body_timeout: Duration::from_secs(check.number("request.body.timeout.seconds", 1, 600)),
             bad_keys: check.bad_keys(&defaults.home),
@@ -138,6 +138,15 @@ impl Check {
             self.problems.push(Problem { origin, message: message.to_owned() });
         }
         Some(url.clone()).filter(|url| !url.is_empty())
+    }
+
+    fn trusted_proxies(&mut self) -> IpWhiteList {
+        let value = self.text("proxy.trusted");
+        IpWhiteList::read(&value.text).unwrap_or_else(|problem| {
+            let message = format!("proxy.trusted: {problem}");
+            self.problems.push(Problem { origin: value.origin, message });
+            IpWhiteList::default()
+        })
     }
 
     /// The shipped ones and those of the operator's file.

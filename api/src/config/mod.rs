@@ -12,6 +12,7 @@ use std::time::Duration;
 
 use chancery_shared::bad_keys::BadKeys;
 
+use crate::ip_white_list::IpWhiteList;
 use crate::key_pair::PoolSize;
 
 pub use error::{ConfigError, Origin, Problem};
@@ -41,10 +42,8 @@ pub struct Config {
     pub purge_after_days: u32,
     /// `signer.socket`: the signer's API socket.
     pub signer_socket: PathBuf,
-    /// `token.lifetime.minutes`: how long a login lasts.
-    pub token_lifetime: Duration,
-    /// `password.min.length`, in characters.
-    pub password_min_length: usize,
+    /// `proxy.trusted`: whose word is taken for where a request comes from.
+    pub trusted_proxies: IpWhiteList,
     /// `request.max.bytes`: the largest body of most calls.
     pub max_body: usize,
     /// `request.body.timeout.seconds`: how long a body may take to arrive.
@@ -70,8 +69,7 @@ impl Config {
             database_url: sqlite_below(&home),
             purge_after_days: 30,
             signer_socket: home.join("run/signer.sock"),
-            token_lifetime: Duration::from_hours(8),
-            password_min_length: 12,
+            trusted_proxies: IpWhiteList::default(),
             max_body: 1024 * 1024,
             body_timeout: Duration::from_secs(30),
             bad_keys: BadKeys::shipped(),

@@ -43,8 +43,8 @@ fn the_shipped_file_says_the_defaults_of_every_key_and_documents_each() {
 fn each_key_can_be_set_in_the_file_or_by_the_environment_which_wins() {
     let text = "port = 9443\naddress:::\nbase.path=/chancery,/certs-old/\nmetrics.port=0\n\
                 database.url=postgres://u:p@db/x\nsigner.socket=/run/s.sock\n\
-                deleteditems.purge.afterdays = 0 \ntoken.lifetime.minutes=5\n\
-                password.min.length=20\nrequest.max.bytes=65536\n\
+                deleteditems.purge.afterdays = 0 \nproxy.trusted=192.0.2.0/24\n\
+                request.max.bytes=65536\n\
                 request.body.timeout.seconds=3\np12.iterations=20000\nkeys.pool.size=0\n\
                 keys.pool.refill.per.minute=10\nlog.level=info,chancery_api=debug\n";
     let expected = Config {
@@ -56,8 +56,7 @@ fn each_key_can_be_set_in_the_file_or_by_the_environment_which_wins() {
         database_url: "postgres://u:p@db/x".to_owned(),
         purge_after_days: 0,
         signer_socket: "/run/s.sock".into(),
-        token_lifetime: Duration::from_mins(5),
-        password_min_length: 20,
+        trusted_proxies: IpWhiteList::read("192.0.2.0/24").unwrap(),
         max_body: 65_536,
         body_timeout: Duration::from_secs(3),
         bad_keys: BadKeys::shipped(),
@@ -83,7 +82,7 @@ fn everything_wrong_is_told_at_once_with_its_line() {
                 address=localhost\ndatabase.url=mysql://u:secret@h/x\nbase.path=/a b\n\
                 deleteditems.purge.afterdays=-1\nlog.level=loud=very\n";
 
-    let error = check(text, &[("CHANCERY_TOKEN_LIFETIME_MINUTES", "forever")]).unwrap_err();
+    let error = check(text, &[("CHANCERY_P12_ITERATIONS", "forever")]).unwrap_err();
 
     let expected = "application.properties, line 4: there is no key server.port\n\
         application.properties, line 5: there is no key DeletedItems.Purge.AfterDays; did you mean \
@@ -99,8 +98,8 @@ fn everything_wrong_is_told_at_once_with_its_line() {
         number from 0 to 36500\n\
         application.properties, line 11: log.level is \"loud=very\"; expected is error, warn, \
         info, debug or trace, or module=level\n\
-        environment variable CHANCERY_TOKEN_LIFETIME_MINUTES: token.lifetime.minutes is \
-        \"forever\"; expected is a number from 1 to 43200";
+        environment variable CHANCERY_P12_ITERATIONS: p12.iterations is \"forever\"; expected is \
+        a number from 10000 to 5000000";
     assert_eq!(error, expected);
 }
 

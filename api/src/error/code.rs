@@ -34,6 +34,8 @@ pub enum Code {
     NotPermitted,
     /// The user is no member of the team.
     NotAMember,
+    /// A team of the user does not let its members come from this address.
+    AddressNotAllowed,
     /// The password must be changed first.
     PasswordChangeRequired,
     /// There is no such thing, or the caller may not see it.
@@ -46,6 +48,8 @@ pub enum Code {
     NameTaken,
     /// The item is in a state that does not allow this.
     WrongState,
+    /// Without it nobody could administer the service.
+    LastAdministrator,
     /// The item is in use; `dependants` says by what.
     InUse,
     /// The CA can't sign: deleted, offline, expired or without a certificate.
@@ -120,12 +124,14 @@ impl Code {
             Self::NotAdministrator
             | Self::NotPermitted
             | Self::NotAMember
+            | Self::AddressNotAllowed
             | Self::PasswordChangeRequired => StatusCode::FORBIDDEN,
             Self::NotFound => StatusCode::NOT_FOUND,
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             Self::RequestTimeout => StatusCode::REQUEST_TIMEOUT,
             Self::NameTaken
             | Self::WrongState
+            | Self::LastAdministrator
             | Self::InUse
             | Self::CaNotLive
             | Self::KeyLimit

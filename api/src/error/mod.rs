@@ -36,6 +36,9 @@ pub enum ApiError {
     /// A password was neither hashed nor checked.
     #[error("the password was not checked")]
     Password(#[from] PasswordError),
+    /// Too many failures from one address.
+    #[error("too many failed logins came from this address; come back in {} s", .0.as_secs().max(1))]
+    Throttled(Duration),
     /// The signer did not do it.
     #[error("the signer did not do it")]
     Signer(#[from] SignerError),
@@ -151,7 +154,9 @@ impl ApiError {
             Self::Bearer(BearerError::Missing) => Code::TokenMissing,
             Self::Bearer(BearerError::Invalid) => Code::TokenInvalid,
             Self::Bearer(BearerError::Expired) => Code::TokenExpired,
-            Self::Password(PasswordError::Busy | PasswordError::CutOff) => Code::Throttled,
+            Self::Throttled(_) | Self::Password(PasswordError::Busy | PasswordError::CutOff) => {
+                Code::Throttled
+            }
             Self::Signer(error) => signer::code(error),
             Self::NotRecorded { .. } => Code::NotRecorded,
             Self::Store(StoreError::Unavailable { .. } | StoreError::Closed) => {
@@ -175,6 +180,7 @@ impl ApiError {
         match self {
             Self::Refused(refused) => refused.message.clone(),
             Self::Bearer(error) => error.to_string(),
+            Self::Throttled(_) => self.to_string(),
             Self::Password(PasswordError::Busy | PasswordError::CutOff) => {
                 "too many logins at once; send the same request again in a moment".to_owned()
             }
@@ -199,6 +205,7 @@ impl ApiError {
         let said = match self {
             Self::Signer(error) => signer::retry_after(error),
             Self::Password(_) => Some(Duration::from_secs(1)),
+            Self::Throttled(wait) => Some(*wait),
             Self::Refused(_)
             | Self::Bearer(_)
             | Self::Store(_)

@@ -10,6 +10,7 @@ use super::owner::{ADMINISTRATOR, TEAM};
 use super::remember;
 use crate::app::AppState;
 use crate::auth::password::{Password, PasswordError};
+use crate::settings::Settings;
 use crate::store::StoreError;
 use crate::store::account::{Account, Group};
 use crate::store::team::Team;
@@ -41,7 +42,7 @@ pub enum FirstAdministratorError {
     /// The password is too short or too long.
     #[error("the first administrator's password must have {least} to 1024 characters")]
     BadLength {
-        /// `password.min.length`.
+        /// The setting `passwordMinLength`.
         least: usize,
     },
     /// It could not be hashed.
@@ -62,7 +63,7 @@ pub async fn make_accounts(state: &AppState) -> Result<(), FirstAdministratorErr
         return Ok(());
     }
     let password = password(state)?;
-    let least = state.config.password_min_length;
+    let least = Settings::read(&state.store).await?.password_length;
     password.check_length(least).map_err(|_| FirstAdministratorError::BadLength { least })?;
     let password_hash = state.passwords.hash(password).await?;
     let made = async {

@@ -1,5 +1,6 @@
-//! What an administrator sets up: profiles, CAs, issuers and key stores.
+//! What an administrator sets up: users, teams, profiles, CAs, issuers and key stores.
 
+pub mod api_token;
 pub mod ca_chain;
 pub mod cert_issuer;
 pub mod csr_generator;
@@ -12,6 +13,8 @@ pub mod profile_definition;
 pub mod profile_names;
 pub mod profile_values;
 pub mod subject_rules;
+pub mod team;
+pub mod user;
 pub mod view;
 
 /// Leaves each element once, the first where it stands.

@@ -1,9 +1,12 @@
-//! Profiles, as an administrator makes them.
+//! Profiles, as an administrator makes, changes and deletes them.
 
+use chancery_shared::id::ProfileId;
+
+use super::cert_issuer;
 use super::local_ca::LocalCaDefinition;
 use super::profile_definition::ProfileDefinition;
 use crate::app::AppState;
-use crate::error::{ApiError, Code};
+use crate::error::{ApiError, Code, Dependant};
 use crate::reference::name_taken;
 use crate::store::profile::Profile;
 
@@ -19,11 +22,7 @@ pub async fn create(
     name: String,
     definition: ProfileDefinition,
 ) -> Result<Profile, ApiError> {
-    let definition = definition.without_duplicates();
-    definition
-        .check()
-        .map_err(|problem| ApiError::invalid_field(problem.field(), problem.to_string()))?;
-    check_signable(state, &definition).await?;
+    let definition = sound(state, definition).await?;
     if state.store.profile_named(&name).await?.is_some() {
         return Err(name_taken::<Profile>("name", &name));
     }
@@ -39,6 +38,90 @@ pub async fn create(
     write.commit().await?;
     tracing::info!(username = by, profile.id = %profile.id, "made a profile");
     Ok(profile)
+}
+
+/// Changes a profile, for the requests that come from now on.
+///
+/// # Errors
+///
+/// As [`create`]; [`Code::NotFound`]; [`Code::PolicyViolation`] also where it goes beyond what the
+/// CA of an issuer with this profile may sign. Nothing has changed then.
+pub async fn change(
+    state: &AppState,
+    by: &str,
+    id: ProfileId,
+    name: String,
+    definition: ProfileDefinition,
+) -> Result<Profile, ApiError> {
+    let before = find(state, id).await?;
+    let definition = sound(state, definition).await?;
+    if name != before.name && state.store.profile_named(&name).await?.is_some() {
+        return Err(name_taken::<Profile>("name", &name));
+    }
+    let after = Profile { name, definition, ..before };
+    for issuer in state.store.cert_issuers_with_profile(id).await? {
+        if issuer.deleted_at.is_none()
+            && let Some(ca) = state.store.local_ca(issuer.local_ca_id).await?
+        {
+            cert_issuer::check_policy(state, &ca, &after)?;
+        }
+    }
+    let mut write = state.store.begin().await?;
+    write.update_profile(&after).await?;
+    write.commit().await?;
+    tracing::info!(username = by, profile.id = %id, "changed a profile");
+    Ok(after)
+}
+
+/// Deletes a profile; answers it as it was.
+///
+/// # Errors
+///
+/// [`Code::NotFound`], or [`Code::InUse`] where an issuer has it, a deleted one that can be restored
+/// too.
+pub async fn delete(state: &AppState, by: &str, id: ProfileId) -> Result<Profile, ApiError> {
+    let profile = find(state, id).await?;
+    let issuers = state.store.cert_issuers_with_profile(id).await?;
+    if !issuers.is_empty() {
+        let dependants = issuers.into_iter().map(|issuer| Dependant {
+            kind: "ca".to_owned(),
+            id: issuer.id.to_string(),
+            name: issuer.name,
+        });
+        let message = format!(
+            "Certificate Issuers have the profile {}; give them another one first",
+            profile.name
+        );
+        let refused = ApiError::refused(Code::InUse, message);
+        return Err(refused.with_dependants(dependants.collect()));
+    }
+    let mut write = state.store.begin().await?;
+    write.delete_profile(id).await?;
+    write.commit().await?;
+    tracing::info!(username = by, profile.id = %id, "deleted a profile");
+    Ok(profile)
+}
+
+/// The profile of this id.
+///
+/// # Errors
+///
+/// [`Code::NotFound`].
+pub async fn find(state: &AppState, id: ProfileId) -> Result<Profile, ApiError> {
+    state.store.profile(id).await?.ok_or_else(|| ApiError::not_found("profile"))
+}
+
+/// What makes certificates, and may be signed by some key.
+async fn sound(
+    state: &AppState,
+    definition: ProfileDefinition,
+) -> Result<ProfileDefinition, ApiError> {
+    let definition = definition.without_duplicates();
+    definition
+        .check()
+        .map_err(|problem| ApiError::invalid_field(problem.field(), problem.to_string()))?;
+    check_signable(state, &definition).await?;
+    Ok(definition)
 }
 
 /// What no key may sign must not be found out by those who ask for certificates. Where the signer

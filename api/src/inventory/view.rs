@@ -14,8 +14,9 @@ use super::cert_issuer;
 use crate::error::ApiError;
 use crate::issuance::csr_issuance::Issuer;
 use crate::reference::{Find, Item};
-use crate::settings::{self, Period};
+use crate::settings::Settings;
 use crate::store::account::TokenHolder;
+use crate::store::api_token::ApiToken;
 use crate::store::cert_issuer::CertIssuer;
 use crate::store::csr_generator::CsrGenerator;
 use crate::store::inventory_version::InventoryVersion;
@@ -94,7 +95,8 @@ struct Read {
     teams_of: Memo<UserId, Vec<Team>>,
     authorised_teams: Memo<CertIssuerId, Vec<TeamId>>,
     issuers: Memo<CertIssuerId, Issuer>,
-    retention: Memo<(), Period>,
+    settings: Memo<(), Settings>,
+    api_tokens: Memo<RowId, ApiToken>,
 }
 
 impl InventoryView {
@@ -109,7 +111,8 @@ impl InventoryView {
             teams_of: Memo::default(),
             authorised_teams: Memo::default(),
             issuers: Memo::default(),
-            retention: Memo::default(),
+            settings: Memo::default(),
+            api_tokens: Memo::default(),
         }))
     }
 
@@ -145,14 +148,22 @@ impl InventoryView {
         self.0.authorised_teams.get_or(id, || self.0.store.authorised_teams_of(id)).await
     }
 
-    /// How long private keys are kept.
+    /// What administrators have set.
     ///
     /// # Errors
     ///
     /// Only if the database fails.
-    pub async fn retention(&self) -> Result<Period, StoreError> {
-        let period = self.0.retention.get_or((), || settings::retention(&self.0.store)).await?;
-        Ok(*period)
+    pub async fn settings(&self) -> Result<Arc<Settings>, StoreError> {
+        self.0.settings.get_or((), || Settings::read(&self.0.store)).await
+    }
+
+    /// The token of a machine.
+    ///
+    /// # Errors
+    ///
+    /// Only if the database fails.
+    pub async fn api_token(&self, id: RowId) -> Result<Option<ApiToken>, StoreError> {
+        self.0.api_tokens.find(id, || self.0.store.api_token(id)).await
     }
 
     /// An issuer with all that issuing through it needs.

@@ -11,7 +11,7 @@ use crate::app::AppState;
 use crate::certificate::history::HistoryEvent;
 use crate::job_runs;
 use crate::lease::{Job, Lease};
-use crate::settings;
+use crate::settings::Settings;
 use crate::store::StoreError;
 use crate::store::certificate::HistoryEntry;
 
@@ -79,7 +79,7 @@ pub(crate) async fn run_once(state: &AppState) -> Result<Option<usize>, StoreErr
 }
 
 async fn purge(state: &AppState, lease: &Lease<'_>) -> Result<usize, StoreError> {
-    let period = settings::retention(&state.store).await?;
+    let period = Settings::read(&state.store).await?.retention;
     let mut removed = 0;
     loop {
         let before = state.clock.now() - period.length();

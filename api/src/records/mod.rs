@@ -4,3 +4,4 @@ pub mod details;
 pub mod import;
 pub mod permission;
 pub mod removal;
+pub mod visibility;

@@ -11,12 +11,14 @@ use chancery_shared::id::{CertIssuerId, LocalCaId, TeamId, kind};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::json::cert_issuer::{CertIssuerItem, LOCAL, NewCertIssuerBody, pems};
+use super::json::cert_issuer::{
+    CertIssuerChangeBody, CertIssuerItem, LOCAL, NewCertIssuerBody, pems,
+};
 use super::validate::Faults;
 use crate::app::AppState;
 use crate::auth::{Actor, Administrator};
 use crate::error::{ApiError, Code, JsonError};
-use crate::inventory::cert_issuer::{self, NewCertIssuer};
+use crate::inventory::cert_issuer::{self, CertIssuerChange, NewCertIssuer};
 use crate::inventory::{ca_chain, keep_first};
 use crate::json::Json;
 use crate::reference::{self, Field, agreed};
@@ -29,7 +31,7 @@ use crate::store::team::Team;
 
 /// Certificate Issuers, for administrators.
 pub fn routes() -> OpenApiRouter<AppState> {
-    OpenApiRouter::new().routes(routes!(create)).routes(routes!(one)).merge(life::routes())
+    OpenApiRouter::new().routes(routes!(create)).routes(routes!(one, change)).merge(life::routes())
 }
 
 /// What any user may read of them.
@@ -97,7 +99,10 @@ async fn create(
     let teams = faults.references::<Team>(&state, "teams", &new.teams).await?;
     faults.finish()?;
     let ca = local_ca_of(&state, &new).await?;
-    let profile = profile_of(&state, &new).await?;
+    let profile =
+        profile_of(&state, new.cert_profile_id.as_deref(), new.cert_profile_name.as_deref())
+            .await?
+            .ok_or_else(|| ApiError::invalid_field("certProfileId", "must name a profile"))?;
     let mut allowed_generators = new.allowed_generators;
     keep_first(&mut allowed_generators);
     let new = NewCertIssuer {
@@ -110,6 +115,55 @@ async fn create(
         teams,
     };
     let issuer = cert_issuer::create(&state, by.username(), new).await?;
+    item(&state, issuer).await.map(Json)
+}
+
+/// Changes a Certificate Issuer, for the requests that come from now on.
+#[utoipa::path(
+    put, path = "/admin/ca/{id}", tag = "Certificate Issuers", params(("id" = String, Path)),
+    request_body = CertIssuerChangeBody,
+    responses((status = 200, body = CertIssuerItem), (status = "default", body = JsonError)),
+)]
+async fn change(
+    State(state): State<AppState>,
+    by: Administrator,
+    PathId(id): PathId<kind::CertIssuer>,
+    Json(body): Json<CertIssuerChangeBody>,
+) -> Result<Json<CertIssuerItem>, ApiError> {
+    let mut faults = Faults::default();
+    if let Some(name) = &body.ca_name {
+        faults.check_name("caName", name, 100);
+    }
+    let teams = match body.teams {
+        Some(teams) => {
+            let teams = teams.unwrap_or_default();
+            Some(faults.references::<Team>(&state, "teams", &teams).await?)
+        }
+        None => None,
+    };
+    faults.finish()?;
+    if let Some(other) = &body.local_ca_id {
+        let own = state.store.cert_issuer(id).await?.ok_or_else(no_issuer)?.local_ca_id;
+        if *other != own.to_string() {
+            let message = "can't be changed: make another issuer for another Local CA";
+            return Err(ApiError::invalid_field("localCaId", message));
+        }
+    }
+    let (profile_id, name) = (body.cert_profile_id.as_deref(), body.cert_profile_name.as_deref());
+    let profile = profile_of(&state, profile_id, name).await?;
+    let mut allowed_generators = body.allowed_generators.map(Option::unwrap_or_default);
+    if let Some(names) = &mut allowed_generators {
+        keep_first(names);
+    }
+    let change = CertIssuerChange {
+        name: body.ca_name,
+        profile_id: profile.map(|profile| profile.id),
+        allow_dn_requests: body.allow_dn_requests,
+        allow_csr_requests: body.allow_csr_requests,
+        allowed_generators,
+        teams,
+    };
+    let issuer = cert_issuer::change(&state, by.username(), id, change).await?;
     item(&state, issuer).await.map(Json)
 }
 
@@ -159,15 +213,14 @@ async fn local_ca_of(state: &AppState, new: &NewCertIssuerBody) -> Result<LocalC
     Ok(ca)
 }
 
-async fn profile_of(state: &AppState, new: &NewCertIssuerBody) -> Result<Profile, ApiError> {
-    let fields = [
-        Field::Id("certProfileId", new.cert_profile_id.as_deref()),
-        Field::Either("certProfileName", new.cert_profile_name.as_deref()),
-    ];
+async fn profile_of(
+    state: &AppState,
+    id: Option<&str>,
+    name: Option<&str>,
+) -> Result<Option<Profile>, ApiError> {
+    let fields = [Field::Id("certProfileId", id), Field::Either("certProfileName", name)];
     let found = agreed(&state.store, Code::UnknownReference, &fields).await?;
-    let (_, profile) =
-        found.ok_or_else(|| ApiError::invalid_field("certProfileId", "must name a profile"))?;
-    Ok(profile)
+    Ok(found.map(|(_, profile)| profile))
 }
 
 fn no_issuer() -> ApiError {

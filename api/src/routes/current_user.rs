@@ -7,9 +7,10 @@ use utoipa_axum::routes;
 use super::json::login::{CurrentUser, PasswordChange};
 use super::json::team::MyTeam;
 use super::json::{Done, Group};
-use super::login::bad_credentials;
 use crate::app::AppState;
+use crate::auth::attempt::{Attempt, obstacle};
 use crate::auth::bearer::BearerError;
+use crate::auth::client_address::ClientAddress;
 use crate::auth::{Actor, Authenticated};
 use crate::error::{ApiError, Code, JsonError};
 use crate::json::Json;
@@ -90,17 +91,25 @@ async fn my_issuers(
 async fn change_password(
     State(state): State<AppState>,
     caller: Authenticated,
+    address: ClientAddress,
     Json(change): Json<PasswordChange>,
 ) -> Result<Json<Done>, ApiError> {
+    caller.check_logged_in()?;
+    let inventory = state.inventory.now(&state.store).await?;
+    let attempt = Attempt::begin(&state, &inventory, address).await?;
     let account = state.store.account(caller.user_id()).await?.ok_or(BearerError::Invalid)?;
-    let old = account.password_hash;
+    let old = account.password_hash.clone();
     let is_same = change.old_password == change.new_password;
     if !state.passwords.verify(change.old_password, Some(old)).await? {
-        return Err(bad_credentials());
+        return Err(attempt.wrong(Some(&account)).await?);
+    }
+    // Who holds a stolen token must not guess here what a login would not let them guess.
+    if let Some(why) = obstacle(&account, state.clock.now()) {
+        return Err(attempt.in_vain(&account, why).await?);
     }
     change
         .new_password
-        .check_length(state.config.password_min_length)
+        .check_length(attempt.settings().password_length)
         .map_err(|error| ApiError::invalid_field("newPassword", error.to_string()))?;
     if is_same {
         return Err(ApiError::invalid_field("newPassword", "must differ from the old one"));

@@ -1,9 +1,6 @@
 //! Login and logout.
 
-use std::net::SocketAddr;
-
-use axum::Extension;
-use axum::extract::{ConnectInfo, State};
+use axum::extract::State;
 use axum::http::HeaderValue;
 use axum::http::header::CACHE_CONTROL;
 use axum::response::{IntoResponse, Response};
@@ -14,9 +11,13 @@ use super::json::Done;
 use super::json::login::{LoginAnswer, LoginRequest};
 use crate::app::AppState;
 use crate::auth::Authenticated;
-use crate::error::{ApiError, Code, JsonError};
+use crate::auth::actor::HeldToken;
+use crate::auth::attempt::{Attempt, obstacle};
+use crate::auth::client_address::ClientAddress;
+use crate::error::{ApiError, JsonError};
 use crate::json::Json;
 use crate::store::account::LoginOutcome;
+use crate::team;
 
 /// `POST /login`, the one call without a token.
 pub fn open_routes() -> OpenApiRouter<AppState> {
@@ -35,37 +36,37 @@ pub fn routes() -> OpenApiRouter<AppState> {
 )]
 async fn login(
     State(state): State<AppState>,
-    address: Option<Extension<ConnectInfo<SocketAddr>>>,
+    address: ClientAddress,
     Json(request): Json<LoginRequest>,
 ) -> Result<Response, ApiError> {
+    let inventory = state.inventory.now(&state.store).await?;
+    let attempt = Attempt::begin(&state, &inventory, address).await?;
     let account = state.store.account_named(&request.username).await?;
     let hash = account.as_ref().map(|account| account.password_hash.clone());
     let matches = state.passwords.verify(request.password, hash).await?;
-    let Some(account) = account else {
-        let mut write = state.store.begin().await?;
-        write.record_login_of_nobody().await?;
-        write.commit_beside_inventory().await?;
-        return Err(bad_credentials());
+    let account = match account {
+        Some(account) if matches => account,
+        other => return Err(attempt.wrong(other.as_ref()).await?),
     };
     let now = state.clock.now();
-    let may_log_in = account.enabled && !account.locked && account.delayed_until <= now;
-    let address = address.map_or_else(String::new, |Extension(ConnectInfo(address))| {
-        address.ip().to_canonical().to_string()
-    });
-    let outcome = if matches && may_log_in {
-        LoginOutcome::Passed { at: now, address }
-    } else {
-        LoginOutcome::Failed
-    };
-    let mut write = state.store.begin().await?;
-    write.record_login(account.id, &outcome).await?;
-    write.commit_beside_inventory().await?;
-    if outcome == LoginOutcome::Failed {
-        return Err(bad_credentials());
+    if let Some(why) = obstacle(&account, now) {
+        return Err(attempt.in_vain(&account, why).await?);
     }
+    if team::check_address(&inventory, account.id, address).await.is_err() {
+        return Err(attempt.in_vain(&account, "a team does not allow the address").await?);
+    }
+    let version = account.token_version;
+    let passed = LoginOutcome::Passed { at: now, address: address.text(), version };
+    let mut write = state.store.begin().await?;
+    let holds = write.record_login(account.id, &passed).await?;
+    write.commit_beside_inventory().await?;
+    if !holds {
+        return Err(attempt.in_vain(&account, "the user was changed meanwhile").await?);
+    }
+    let lifetime = attempt.settings().token_lifetime.length();
     let token = state
         .tokens
-        .issue(account.id, account.token_version, state.new_id(), now)
+        .issue(account.id, version, state.new_id(), now, lifetime)
         .ok_or_else(|| ApiError::internal("there is no key to sign a token with"))?;
     let answer = LoginAnswer {
         username: account.username,
@@ -100,22 +101,23 @@ async fn logout_here(
 }
 
 async fn end_token(state: &AppState, caller: &Authenticated) -> Result<Json<Done>, ApiError> {
-    let claims = caller.claims();
     let mut write = state.store.begin().await?;
-    write.end_token(claims.jti, claims.expires_at()).await?;
-    // A good moment: the table stays as small as the tokens that live.
-    write.forget_expired_tokens(state.clock.now()).await?;
+    match caller.token() {
+        HeldToken::Login(claims) => {
+            write.end_token(claims.jti, claims.expires_at()).await?;
+            // A good moment: the table stays as small as the tokens that live.
+            write.forget_expired_tokens(state.clock.now()).await?;
+        }
+        HeldToken::Machine(id) => {
+            write.delete_api_token(id, caller.user_id()).await?;
+        }
+    }
     write.commit().await?;
     Ok(Json(Done {}))
 }
 
-/// One answer for a wrong password, an unknown user and one who may not log in.
-pub(super) fn bad_credentials() -> ApiError {
-    ApiError::refused(Code::BadCredentials, "username or password is wrong")
-}
-
 /// The answer carries a secret: nothing on the way may keep it.
-fn uncached(answer: impl IntoResponse) -> Response {
+pub(super) fn uncached(answer: impl IntoResponse) -> Response {
     let mut response = answer.into_response();
     response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response

@@ -1,5 +1,6 @@
 //! The JSON API, one file per group of paths: thin, the work is done elsewhere.
 
+pub mod api_tokens;
 pub mod ca;
 pub mod certs;
 pub mod current_user;

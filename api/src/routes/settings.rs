@@ -1,19 +1,25 @@
-//! `/admin/settings`.
+//! `/admin/settings`. Reading the system URL is open to any user.
 
 use axum::extract::State;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::json::setting::{SettingItem, SettingsBody};
+use super::validate::Faults;
 use crate::app::AppState;
-use crate::auth::Administrator;
+use crate::auth::{Actor, Administrator};
 use crate::error::{ApiError, JsonError};
 use crate::json::Json;
-use crate::settings::{ALL, RETENTION};
+use crate::settings::{ALL, SYSTEM_URL, Stored};
 
 /// Settings, for administrators.
 pub fn routes() -> OpenApiRouter<AppState> {
     OpenApiRouter::new().routes(routes!(list, change))
+}
+
+/// What any user may read of them.
+pub fn member_routes() -> OpenApiRouter<AppState> {
+    OpenApiRouter::new().routes(routes!(system_url))
 }
 
 /// Every setting: what is in force, what may be set, and what it does.
@@ -38,22 +44,42 @@ async fn change(
     by: Administrator,
     Json(body): Json<SettingsBody>,
 ) -> Result<Json<Vec<SettingItem>>, ApiError> {
-    if let Some(period) = body.private_key_retention_period {
-        let checked = RETENTION.check(period);
-        checked.map_err(|problem| ApiError::invalid_field(RETENTION.name, problem))?;
-        let value = serde_json::to_string(&period).map_err(ApiError::internal)?;
+    let values = body.into_values();
+    let mut faults = Faults::default();
+    for (setting, value) in &values {
+        if let Err(problem) = setting.check(value) {
+            faults.add(setting.name, problem);
+        }
+    }
+    faults.finish()?;
+    if !values.is_empty() {
         let mut write = state.store.begin().await?;
-        write.set_setting(RETENTION.name, &value, state.clock.now(), by.username()).await?;
+        for (setting, value) in &values {
+            let text = serde_json::to_string(value).map_err(ApiError::internal)?;
+            write.set_setting(setting.name, &text, state.clock.now(), by.username()).await?;
+        }
         write.commit().await?;
-        tracing::info!(username = by.username(), %period, "set the Private Key Retention Period");
+        let names: Vec<_> = values.iter().map(|(setting, _)| setting.name).collect();
+        tracing::info!(username = by.username(), settings = names.join(", "), "changed settings");
     }
     read(&state).await.map(Json)
 }
 
+/// Where people find the service.
+#[utoipa::path(
+    get, path = "/admin/settings/systemUrl", tag = "Settings",
+    responses((status = 200, body = SettingItem), (status = "default", body = JsonError)),
+)]
+async fn system_url(
+    State(state): State<AppState>,
+    _by: Actor,
+) -> Result<Json<SettingItem>, ApiError> {
+    let stored = Stored::read(&state.store).await?;
+    Ok(Json(SettingItem::new(&SYSTEM_URL, stored.value(&SYSTEM_URL)?)))
+}
+
 async fn read(state: &AppState) -> Result<Vec<SettingItem>, ApiError> {
-    let mut items = Vec::new();
-    for description in &ALL {
-        items.push(SettingItem::new(description, description.value(&state.store).await?));
-    }
-    Ok(items)
+    let stored = Stored::read(&state.store).await?;
+    let item = |of| Ok(SettingItem::new(of, stored.value(of)?));
+    ALL.iter().map(item).collect()
 }

@@ -9,12 +9,14 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::json::Group;
-use super::json::team::{NewTeam, TeamItem};
+use super::json::team::{NewTeam, TeamChangeBody, TeamItem};
 use super::validate::Faults;
 use crate::app::AppState;
 use crate::auth::Administrator;
+use crate::auth::client_address::ClientAddress;
 use crate::error::{ApiError, JsonError};
-use crate::ip_white_list;
+use crate::inventory::team::{self, TeamChange};
+use crate::ip_white_list::IpWhiteList;
 use crate::json::Json;
 use crate::reference::name_taken;
 use crate::request::PathId;
@@ -24,7 +26,7 @@ use crate::store::team::Team;
 
 /// Teams, for administrators.
 pub fn routes() -> OpenApiRouter<AppState> {
-    OpenApiRouter::new().routes(routes!(list, create)).routes(routes!(one))
+    OpenApiRouter::new().routes(routes!(list, create)).routes(routes!(one, change, delete))
 }
 
 /// All teams, by name.
@@ -73,20 +75,17 @@ async fn one(
 async fn create(
     State(state): State<AppState>,
     by: Administrator,
+    from: ClientAddress,
     Json(new): Json<NewTeam>,
 ) -> Result<Json<TeamItem>, ApiError> {
     let mut faults = Faults::default();
-    faults.check_name("name", &new.name, 100);
-    faults.check_length("description", new.description.as_deref().unwrap_or_default(), 1000);
     let ip_white_list = new.ip_white_list.unwrap_or_default();
-    faults.check_length("ipWhiteList", &ip_white_list, 1000);
-    if let Err(problem) = ip_white_list::check(&ip_white_list) {
-        faults.add("ipWhiteList", problem.to_string());
-    }
+    check_texts(&mut faults, Some(&new.name), new.description.as_deref(), Some(&ip_white_list));
     let issuers =
         faults.references::<CertIssuer>(&state, "authorisedCas", &new.authorised_cas).await?;
     let members = faults.references::<Account>(&state, "members", &new.members).await?;
     faults.finish()?;
+    team::check_not_shut_out(&by, from, &members, &ip_white_list)?;
     if state.store.team_named(&new.name).await?.is_some() {
         return Err(name_taken::<Team>("name", &new.name));
     }
@@ -114,12 +113,87 @@ async fn create(
     read(&state, team.id).await.map(Json)
 }
 
+/// Changes a team.
+#[utoipa::path(
+    put, path = "/admin/teams/{id}", tag = "Teams", params(("id" = String, Path)),
+    request_body = TeamChangeBody,
+    responses((status = 200, body = TeamItem), (status = "default", body = JsonError)),
+)]
+async fn change(
+    State(state): State<AppState>,
+    by: Administrator,
+    from: ClientAddress,
+    PathId(id): PathId<kind::Team>,
+    Json(body): Json<TeamChangeBody>,
+) -> Result<Json<TeamItem>, ApiError> {
+    let description = body.description.map(Option::unwrap_or_default);
+    let ip_white_list = body.ip_white_list.map(Option::unwrap_or_default);
+    let mut faults = Faults::default();
+    let name = body.name.as_deref();
+    check_texts(&mut faults, name, description.as_deref(), ip_white_list.as_deref());
+    let authorised_cas = match body.authorised_cas.map(Option::unwrap_or_default) {
+        Some(named) => {
+            Some(faults.references::<CertIssuer>(&state, "authorisedCas", &named).await?)
+        }
+        None => None,
+    };
+    let members = match body.members.map(Option::unwrap_or_default) {
+        Some(named) => Some(faults.references::<Account>(&state, "members", &named).await?),
+        None => None,
+    };
+    faults.finish()?;
+    let change = TeamChange {
+        name: body.name,
+        description,
+        internal_group: body.internal_group.map(Into::into),
+        authorised_cas,
+        dont_send_emails_on_issue: body.dont_send_emails_on_issue,
+        dont_send_reminder_emails: body.dont_send_reminder_emails,
+        ip_white_list,
+        members,
+    };
+    team::change(&state, &by, from, id, change).await?;
+    read(&state, id).await.map(Json)
+}
+
+/// Deletes a team without members, issuers and certificates.
+#[utoipa::path(
+    delete, path = "/admin/teams/{id}", tag = "Teams", params(("id" = String, Path)),
+    responses((status = 200, body = TeamItem), (status = "default", body = JsonError)),
+)]
+async fn delete(
+    State(state): State<AppState>,
+    by: Administrator,
+    PathId(id): PathId<kind::Team>,
+) -> Result<Json<TeamItem>, ApiError> {
+    let item = read(&state, id).await?;
+    team::delete(&state, &by, id).await?;
+    Ok(Json(item))
+}
+
+fn check_texts(
+    faults: &mut Faults,
+    name: Option<&str>,
+    description: Option<&str>,
+    ip_white_list: Option<&str>,
+) {
+    if let Some(name) = name {
+        faults.check_name("name", name, 100);
+    }
+    faults.check_length("description", description.unwrap_or_default(), 1000);
+    let list = ip_white_list.unwrap_or_default();
+    faults.check_length("ipWhiteList", list, 1000);
+    if let Err(problem) = IpWhiteList::read(list) {
+        faults.add("ipWhiteList", problem.to_string());
+    }
+}
+
 async fn read(state: &AppState, id: TeamId) -> Result<TeamItem, ApiError> {
-    let team = state.store.team(id).await?.ok_or_else(|| ApiError::not_found("team"))?;
+    let found = state.store.team(id).await?.ok_or_else(|| ApiError::not_found("team"))?;
     let issuers = state.store.authorised_cas_of(id).await?;
     let members = state.store.members_of(id).await?;
     Ok(TeamItem::new(
-        team,
+        found,
         issuers.iter().map(|pair| pair.cert_issuer_id).collect(),
         members.iter().map(|membership| membership.user_id).collect(),
     ))

@@ -9,20 +9,25 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::json::Group;
-use super::json::user::{NewUser, UserItem};
+use super::json::user::{NewUser, UserChangeBody, UserItem};
 use super::validate::Faults;
 use crate::app::AppState;
 use crate::auth::Administrator;
 use crate::echo::cut;
 use crate::error::{ApiError, Code, JsonError};
+use crate::inventory::user::{self, UserChange};
 use crate::json::Json;
 use crate::request::PathId;
+use crate::settings::Settings;
 use crate::store::account::Account;
 use crate::store::team::Team;
 
 /// Users, for administrators.
 pub fn routes() -> OpenApiRouter<AppState> {
-    OpenApiRouter::new().routes(routes!(list, create)).routes(routes!(one))
+    OpenApiRouter::new()
+        .routes(routes!(list, create))
+        .routes(routes!(one, change, delete))
+        .routes(routes!(unlock))
 }
 
 /// All users, by name.
@@ -68,12 +73,13 @@ async fn create(
     by: Administrator,
     Json(new): Json<NewUser>,
 ) -> Result<Json<UserItem>, ApiError> {
+    let settings = Settings::read(&state.store).await?;
     let mut faults = Faults::default();
     faults.check_name("username", &new.username, 64);
     if let Some(email) = &new.email {
         faults.check_email("email", email);
     }
-    if let Err(error) = new.password.check_length(state.config.password_min_length) {
+    if let Err(error) = new.password.check_length(settings.password_length) {
         faults.add("password", error.to_string());
     }
     let teams = faults.references::<Team>(&state, "teamsIds", &new.teams_ids).await?;
@@ -108,8 +114,84 @@ async fn create(
     read(&state, account.id).await.map(Json)
 }
 
+/// Changes a user. A new password and being disabled end its tokens at once. Administrators change
+/// neither their own group nor their own teams, nor do they disable themselves.
+#[utoipa::path(
+    put, path = "/admin/users/{id}", tag = "Users", params(("id" = String, Path)),
+    request_body = UserChangeBody,
+    responses((status = 200, body = UserItem), (status = "default", body = JsonError)),
+)]
+async fn change(
+    State(state): State<AppState>,
+    by: Administrator,
+    PathId(id): PathId<kind::User>,
+    Json(body): Json<UserChangeBody>,
+) -> Result<Json<UserItem>, ApiError> {
+    let account = user::find(&state, id).await?;
+    let mut faults = Faults::default();
+    if body.username.is_some_and(|name| name != account.username) {
+        faults.add("username", "can't be changed: records and logs tell the user by it");
+    }
+    if let Some(Some(email)) = &body.email {
+        faults.check_email("email", email);
+    }
+    if let Some(password) = &body.password {
+        let settings = Settings::read(&state.store).await?;
+        if let Err(error) = password.check_length(settings.password_length) {
+            faults.add("password", error.to_string());
+        }
+    }
+    let teams = match body.teams_ids {
+        Some(teams) => {
+            let teams = teams.unwrap_or_default();
+            Some(faults.references::<Team>(&state, "teamsIds", &teams).await?)
+        }
+        None => None,
+    };
+    faults.finish()?;
+    let change = UserChange {
+        email: body.email.map(Option::unwrap_or_default),
+        password: body.password,
+        group: body.group.map(Into::into),
+        enabled: body.enabled,
+        teams,
+        must_change_password: body.must_change_password,
+    };
+    user::change(&state, &by, id, change).await?;
+    read(&state, id).await.map(Json)
+}
+
+/// Deletes a user and ends its tokens at once. Its certificates stay, under its name.
+#[utoipa::path(
+    delete, path = "/admin/users/{id}", tag = "Users", params(("id" = String, Path)),
+    responses((status = 200, body = UserItem), (status = "default", body = JsonError)),
+)]
+async fn delete(
+    State(state): State<AppState>,
+    by: Administrator,
+    PathId(id): PathId<kind::User>,
+) -> Result<Json<UserItem>, ApiError> {
+    let item = read(&state, id).await?;
+    user::delete(&state, &by, id).await?;
+    Ok(Json(item))
+}
+
+/// Lets a user whose account was locked or delayed log in again.
+#[utoipa::path(
+    post, path = "/admin/users/{id}/unlock", tag = "Users", params(("id" = String, Path)),
+    responses((status = 200, body = UserItem), (status = "default", body = JsonError)),
+)]
+async fn unlock(
+    State(state): State<AppState>,
+    by: Administrator,
+    PathId(id): PathId<kind::User>,
+) -> Result<Json<UserItem>, ApiError> {
+    user::unlock(&state, &by, id).await?;
+    read(&state, id).await.map(Json)
+}
+
 async fn read(state: &AppState, id: UserId) -> Result<UserItem, ApiError> {
-    let account = state.store.account(id).await?.ok_or_else(|| ApiError::not_found("user"))?;
+    let account = user::find(state, id).await?;
     let memberships = state.store.memberships_of(id).await?;
     let teams = memberships.iter().map(|membership| membership.team_id).collect();
     Ok(UserItem::new(account, teams))

@@ -23,6 +23,8 @@ statements! {
     ADD = "
         INSERT INTO cert_issuer_team (cert_issuer_id, team_id) VALUES ($1, $2)
         ON CONFLICT (cert_issuer_id, team_id) DO NOTHING";
+    REMOVE_OF_TEAM = "DELETE FROM cert_issuer_team WHERE team_id = $1";
+    REMOVE_OF_ISSUER = "DELETE FROM cert_issuer_team WHERE cert_issuer_id = $1";
     ALL_LIVE_NAMES = "SELECT name FROM cert_issuer WHERE deleted_at IS NULL ORDER BY name";
     USABLE_NAMES = "
         SELECT issuer.name
@@ -123,6 +125,30 @@ impl Write {
             .bind(team.to_string())
             .execute(self.connection())
             .await;
+        done.map(drop).map_err(StoreError::of(TABLE))
+    }
+}
+
+impl Write {
+    /// Lets `team` use no issuer but those that are open to every team.
+    ///
+    /// # Errors
+    ///
+    /// Only if the database fails.
+    pub async fn withdraw_cas_of(&mut self, team: TeamId) -> Result<(), StoreError> {
+        let done =
+            sqlx::query(REMOVE_OF_TEAM).bind(team.to_string()).execute(self.connection()).await;
+        done.map(drop).map_err(StoreError::of(TABLE))
+    }
+
+    /// Opens `issuer` to every team, until one is authorised.
+    ///
+    /// # Errors
+    ///
+    /// Only if the database fails.
+    pub async fn withdraw_teams_of(&mut self, issuer: CertIssuerId) -> Result<(), StoreError> {
+        let done =
+            sqlx::query(REMOVE_OF_ISSUER).bind(issuer.to_string()).execute(self.connection()).await;
         done.map(drop).map_err(StoreError::of(TABLE))
     }
 }

@@ -12,12 +12,18 @@ const TABLE: &str = "cert_issuer";
 statements! {
     LIVE = select!(cert_issuer "WHERE deleted_at IS NULL ORDER BY name, cert_issuer_id");
     BY_ID = select!(cert_issuer "WHERE cert_issuer_id = $1");
+    OF_PROFILE = select!(cert_issuer "WHERE profile_id = $1 ORDER BY name, cert_issuer_id");
     IDS_BY_NAME = "SELECT cert_issuer_id FROM cert_issuer WHERE name = $1";
     LIVE_BY_NAME = select!(cert_issuer "WHERE name = $1 AND deleted_at IS NULL");
     INSERT = "
         INSERT INTO cert_issuer (cert_issuer_id, name, local_ca_id, profile_id, allow_dn_requests,
                                  allow_csr_requests, allowed_generators, created_at, created_by)
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+    UPDATE = "
+        UPDATE cert_issuer
+           SET name = $2, profile_id = $3, allow_dn_requests = $4, allow_csr_requests = $5,
+               allowed_generators = $6
+         WHERE cert_issuer_id = $1 AND deleted_at IS NULL";
     SET_GENERATORS = "
         UPDATE cert_issuer SET allowed_generators = $2 WHERE cert_issuer_id = $1";
 }
@@ -129,6 +135,23 @@ impl Store {
         ids.iter().map(|id| At { table: TABLE, row: id }.parse("cert_issuer_id", id)).collect()
     }
 
+    /// The Certificate Issuers with this profile, deleted ones too, by name.
+    ///
+    /// # Errors
+    ///
+    /// Only if the database fails.
+    pub async fn cert_issuers_with_profile(
+        &self,
+        id: ProfileId,
+    ) -> Result<Vec<CertIssuer>, StoreError> {
+        let rows: Vec<Row> = sqlx::query_as(OF_PROFILE)
+            .bind(id.to_string())
+            .fetch_all(self.pool())
+            .await
+            .map_err(StoreError::of(TABLE))?;
+        rows.into_iter().map(CertIssuer::try_from).collect()
+    }
+
     async fn one_cert_issuer(
         &self,
         sql: &'static str,
@@ -164,6 +187,25 @@ impl Write {
             .execute(self.connection())
             .await;
         done.map(drop).map_err(StoreError::of(TABLE))
+    }
+
+    /// Writes what may change of a live issuer; says whether it is live.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Taken`] if the name is; otherwise only if the database fails.
+    pub async fn update_cert_issuer(&mut self, issuer: &CertIssuer) -> Result<bool, StoreError> {
+        let done = sqlx::query(UPDATE)
+            .bind(issuer.id.to_string())
+            .bind(&issuer.name)
+            .bind(issuer.profile_id.to_string())
+            .bind(i16::from(issuer.allow_dn_requests))
+            .bind(i16::from(issuer.allow_csr_requests))
+            .bind(serde_json::json!(issuer.allowed_generators).to_string())
+            .execute(self.connection())
+            .await
+            .map_err(StoreError::of(TABLE))?;
+        Ok(done.rows_affected() == 1)
     }
 
     /// Sets which CSR Generators an issuer is restricted to.

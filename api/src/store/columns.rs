@@ -11,6 +11,13 @@ macro_rules! select {
             $rest
         )
     };
+    (api_token $rest:literal) => {
+        concat!(
+            "SELECT token_id, user_id, name, secret_hash, created_at, created_by, expires_at
+               FROM api_token ",
+            $rest
+        )
+    };
     (cert_issuer $rest:literal) => {
         concat!(
             "SELECT cert_issuer_id, name, local_ca_id, profile_id, allow_dn_requests,

@@ -14,6 +14,7 @@ statements! {
     ADD = "
         INSERT INTO membership (team_id, user_id) VALUES ($1, $2)
         ON CONFLICT (team_id, user_id) DO NOTHING";
+    REMOVE_ALL = "DELETE FROM membership WHERE team_id = $1";
 }
 
 /// One user in one team.
@@ -69,6 +70,18 @@ impl Write {
             .bind(user.to_string())
             .execute(self.connection())
             .await;
+        done.map(drop).map_err(StoreError::of(TABLE))
+    }
+}
+
+impl Write {
+    /// Leaves a team without members.
+    ///
+    /// # Errors
+    ///
+    /// Only if the database fails.
+    pub async fn remove_members(&mut self, team: TeamId) -> Result<(), StoreError> {
+        let done = sqlx::query(REMOVE_ALL).bind(team.to_string()).execute(self.connection()).await;
         done.map(drop).map_err(StoreError::of(TABLE))
     }
 }

@@ -19,6 +19,7 @@ mod columns;
 
 pub mod account;
 pub mod api_process;
+pub mod api_token;
 pub mod authorised_ca;
 pub mod cert_issuer;
 pub mod certificate;

@@ -17,6 +17,8 @@ statements! {
     INSERT = "
         INSERT INTO profile (profile_id, name, definition, created_at, created_by)
         VALUES ($1, $2, $3, $4, $5)";
+    UPDATE = "UPDATE profile SET name = $2, definition = $3 WHERE profile_id = $1";
+    DELETE = "DELETE FROM profile WHERE profile_id = $1";
 }
 
 /// A profile, as stored.
@@ -118,6 +120,31 @@ impl Write {
             .bind(&profile.created_by)
             .execute(self.connection())
             .await;
+        done.map(drop).map_err(StoreError::of(TABLE))
+    }
+
+    /// Writes name and contents of a profile anew.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Taken`] if the name is; otherwise only if the database fails.
+    pub async fn update_profile(&mut self, profile: &Profile) -> Result<(), StoreError> {
+        let done = sqlx::query(UPDATE)
+            .bind(profile.id.to_string())
+            .bind(&profile.name)
+            .bind(serde_json::json!(profile.definition).to_string())
+            .execute(self.connection())
+            .await;
+        done.map(drop).map_err(StoreError::of(TABLE))
+    }
+
+    /// Deletes a profile that no issuer refers to.
+    ///
+    /// # Errors
+    ///
+    /// Only if the database fails, or an issuer refers to it.
+    pub async fn delete_profile(&mut self, id: ProfileId) -> Result<(), StoreError> {
+        let done = sqlx::query(DELETE).bind(id.to_string()).execute(self.connection()).await;
         done.map(drop).map_err(StoreError::of(TABLE))
     }
 }

@@ -1,5 +1,7 @@
 //! What administrators have set, by name.
 
+use std::collections::HashMap;
+
 use time::OffsetDateTime;
 
 use super::{Store, StoreError, Write};
@@ -8,7 +10,7 @@ use crate::timestamp::to_millis;
 const TABLE: &str = "setting";
 
 statements! {
-    VALUE = "SELECT value FROM setting WHERE name = $1";
+    ALL = "SELECT name, value FROM setting";
     SET = "
         INSERT INTO setting (name, value, changed_at, changed_by) VALUES ($1, $2, $3, $4)
         ON CONFLICT (name) DO UPDATE
@@ -17,14 +19,15 @@ statements! {
 }
 
 impl Store {
-    /// The value of a setting, as JSON; `None` where it has its default.
+    /// What is set, by name, as JSON; a setting that is not there has its default.
     ///
     /// # Errors
     ///
     /// Only if the database fails.
-    pub async fn setting(&self, name: &str) -> Result<Option<String>, StoreError> {
-        let found = sqlx::query_scalar(VALUE).bind(name).fetch_optional(self.pool()).await;
-        found.map_err(StoreError::of(TABLE))
+    pub async fn settings(&self) -> Result<HashMap<String, String>, StoreError> {
+        let rows: Vec<(String, String)> =
+            sqlx::query_as(ALL).fetch_all(self.pool()).await.map_err(StoreError::of(TABLE))?;
+        Ok(rows.into_iter().collect())
     }
 }
 

@@ -20,6 +20,12 @@ statements! {
         INSERT INTO team (team_id, name, description, internal_group, dont_send_emails_on_issue,
                           dont_send_reminder_emails, ip_white_list, created_at, created_by)
         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)";
+    UPDATE = "
+        UPDATE team
+           SET name = $2, description = $3, internal_group = $4, dont_send_emails_on_issue = $5,
+               dont_send_reminder_emails = $6, ip_white_list = $7
+         WHERE team_id = $1";
+    DELETE = "DELETE FROM team WHERE team_id = $1";
 }
 
 /// A team, as stored.
@@ -150,6 +156,35 @@ impl Write {
             .bind(&team.created_by)
             .execute(self.connection())
             .await;
+        done.map(drop).map_err(StoreError::of(TABLE))
+    }
+
+    /// Writes all of a team but its members and issuers anew.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Taken`] if the name is; otherwise only if the database fails.
+    pub async fn update_team(&mut self, team: &Team) -> Result<(), StoreError> {
+        let done = sqlx::query(UPDATE)
+            .bind(team.id.to_string())
+            .bind(&team.name)
+            .bind(&team.description)
+            .bind(team.internal_group.as_str())
+            .bind(i16::from(team.dont_send_emails_on_issue))
+            .bind(i16::from(team.dont_send_reminder_emails))
+            .bind(&team.ip_white_list)
+            .execute(self.connection())
+            .await;
+        done.map(drop).map_err(StoreError::of(TABLE))
+    }
+
+    /// Deletes a team that nothing refers to.
+    ///
+    /// # Errors
+    ///
+    /// Only if the database fails, or something refers to it.
+    pub async fn delete_team(&mut self, id: TeamId) -> Result<(), StoreError> {
+        let done = sqlx::query(DELETE).bind(id.to_string()).execute(self.connection()).await;
         done.map(drop).map_err(StoreError::of(TABLE))
     }
 }

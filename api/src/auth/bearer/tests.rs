@@ -14,12 +14,12 @@ fn key(id: &str, byte: u8) -> TokenKey {
 }
 
 fn tokens() -> BearerTokens {
-    BearerTokens::new(&[key("old", 1), key("new", 7)], Duration::from_mins(1))
+    BearerTokens::new(&[key("old", 1), key("new", 7)])
 }
 
 fn issued() -> String {
     let (user, id) = (UserId::from_bytes([1; 12]), RowId::from_bytes([2; 12]));
-    tokens().issue(user, 3, id, NOW).unwrap()
+    tokens().issue(user, 3, id, NOW, Duration::MINUTE).unwrap()
 }
 
 /// A token with these claims, signed with the key of the service.
@@ -42,22 +42,28 @@ fn a_token_passes_until_the_second_it_expires_in() {
         ver: 3,
     };
     assert_eq!(claims, expected);
-    let last = NOW + Duration::from_millis(59_999);
+    let last = NOW + Duration::milliseconds(59_999);
     assert_eq!(tokens().verify(&token, last), Ok(expected));
-    let over = NOW + Duration::from_mins(1);
+    let over = NOW + Duration::MINUTE;
     assert_eq!(tokens().verify(&token, over), Err(BearerError::Expired));
 }
 
 #[test]
 fn a_token_of_the_former_key_still_passes_and_of_a_removed_one_does_not() {
-    let former = BearerTokens::new(&[key("old", 1)], Duration::from_mins(1));
-    let token = former.issue(UserId::from_bytes([1; 12]), 3, RowId::from_bytes([2; 12]), NOW);
+    let former = BearerTokens::new(&[key("old", 1)]);
+    let token = former.issue(
+        UserId::from_bytes([1; 12]),
+        3,
+        RowId::from_bytes([2; 12]),
+        NOW,
+        Duration::MINUTE,
+    );
     let token = token.unwrap();
 
     assert!(tokens().verify(&token, NOW).is_ok());
-    let rotated = BearerTokens::new(&[key("new", 7)], Duration::from_mins(1));
+    let rotated = BearerTokens::new(&[key("new", 7)]);
     assert_eq!(rotated.verify(&token, NOW), Err(BearerError::Invalid));
-    let same_id = BearerTokens::new(&[key("old", 2)], Duration::from_mins(1));
+    let same_id = BearerTokens::new(&[key("old", 2)]);
     assert_eq!(same_id.verify(&token, NOW), Err(BearerError::Invalid));
 }
 

@@ -1,9 +1,11 @@
 //! Certificate Issuers: made by an administrator, looked up for each request.
 
+mod change;
 mod issuing;
 
 use chancery_shared::id::{LocalCaId, ProfileId, TeamId};
 
+pub use change::{CertIssuerChange, change};
 pub use issuing::issuing;
 
 use super::local_ca::LocalCaDefinition;
@@ -119,7 +121,11 @@ fn check_live(ca: &LocalCa) -> Result<(), ApiError> {
 }
 
 /// The signer would refuse every certificate: better to say so before there is one.
-fn check_policy(state: &AppState, ca: &LocalCa, profile: &Profile) -> Result<(), ApiError> {
+pub(super) fn check_policy(
+    state: &AppState,
+    ca: &LocalCa,
+    profile: &Profile,
+) -> Result<(), ApiError> {
     let signer = state.signer.state();
     let own = LocalCaDefinition::of(ca)?.policy;
     let policy = own.as_ref().or(signer.ceiling()).ok_or(SignerError::Unreachable)?;

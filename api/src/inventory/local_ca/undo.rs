@@ -168,7 +168,10 @@ pub(super) fn is_unknown(error: &ApiError) -> bool {
     match error {
         ApiError::Signer(error) => error.outcome_is_unknown(),
         ApiError::NotRecorded { .. } | ApiError::Store(_) | ApiError::Internal(_) => true,
-        ApiError::Refused(_) | ApiError::Bearer(_) | ApiError::Password(_) => false,
+        ApiError::Refused(_)
+        | ApiError::Bearer(_)
+        | ApiError::Password(_)
+        | ApiError::Throttled(_) => false,
     }
 }
 

@@ -13,6 +13,7 @@ use crate::issuance::extra::{self, ExtraProblem};
 use crate::json::Json;
 use crate::records::details::{self, Change};
 use crate::records::permission::{Caller, NewOwner, team_named};
+use crate::records::visibility::Sight;
 use crate::request::PathId;
 
 /// Changes details, owner and team of a certificate, for its owner, the members of its team and
@@ -32,6 +33,8 @@ pub(super) async fn change(
     Json(body): Json<CertificateChange>,
 ) -> Result<Json<CertificateRecord>, ApiError> {
     let inventory = state.inventory.now(&state.store).await?;
+    // What one may change and not see is not there.
+    Sight::of(&inventory, &actor).await?.seen(state.store.certificate(id).await?)?;
     let caller = Caller::new(&inventory, actor).await?;
     let change = understand(&state, &inventory, body).await?;
     let changed = details::change(&state, &caller, id, change).await?;

@@ -7,11 +7,13 @@ use axum::response::{IntoResponse as _, Response};
 use chancery_shared::id::{CertificateId, kind};
 use serde::Deserialize;
 
+use super::seen;
 use crate::app::AppState;
 use crate::auth::Actor;
 use crate::certificate::CertificateFacts;
 use crate::error::{ApiError, Code, JsonError};
 use crate::inventory::ca_chain;
+use crate::inventory::view::Look;
 use crate::json::empty_is_absent;
 use crate::packaging::{file_name, pem, pkcs7};
 use crate::request::{NoParameters, PathId, Query};
@@ -27,11 +29,12 @@ use crate::store::certificate::Certificate;
 )]
 pub(super) async fn cer(
     State(state): State<AppState>,
-    _actor: Actor,
+    actor: Actor,
+    look: Look,
     PathId(id): PathId<kind::Certificate>,
     _: Query<NoParameters>,
 ) -> Result<Response, ApiError> {
-    let row = certificate(&state, id).await?;
+    let row = seen(&state, &actor, look, id).await?.certificate;
     file(&row, "cer", "application/pkix-cert", row.der.clone())
 }
 
@@ -45,11 +48,12 @@ pub(super) async fn cer(
 )]
 pub(super) async fn pem_cert(
     State(state): State<AppState>,
-    _actor: Actor,
+    actor: Actor,
+    look: Look,
     PathId(id): PathId<kind::Certificate>,
     _: Query<NoParameters>,
 ) -> Result<Response, ApiError> {
-    let row = certificate(&state, id).await?;
+    let row = seen(&state, &actor, look, id).await?.certificate;
     file(&row, "pem", PEM, pem::certificate(&row.der).into_bytes())
 }
 
@@ -63,11 +67,12 @@ pub(super) async fn pem_cert(
 )]
 pub(super) async fn chain(
     State(state): State<AppState>,
-    _actor: Actor,
+    actor: Actor,
+    look: Look,
     PathId(id): PathId<kind::Certificate>,
     _: Query<NoParameters>,
 ) -> Result<Response, ApiError> {
-    let chain = whole_chain(&state, id).await?;
+    let chain = whole_chain(&state, &actor, look, id).await?;
     let text: String = chain.iter().map(|row| pem::certificate(&row.der)).collect();
     let leaf = chain.first().ok_or_else(|| ApiError::not_found("certificate"))?;
     file(leaf, "chain.pem", "application/pem-certificate-chain", text.into_bytes())
@@ -92,7 +97,8 @@ pub(super) struct Form {
 )]
 pub(super) async fn p7b(
     State(state): State<AppState>,
-    _actor: Actor,
+    actor: Actor,
+    look: Look,
     PathId(id): PathId<kind::Certificate>,
     Query(Form { form }): Query<Form>,
 ) -> Result<Response, ApiError> {
@@ -101,7 +107,7 @@ pub(super) async fn p7b(
         Some("der") => false,
         Some(_) => return Err(ApiError::invalid_field("form", "must be pem or der")),
     };
-    let chain = whole_chain(&state, id).await?;
+    let chain = whole_chain(&state, &actor, look, id).await?;
     let certificates: Vec<&[u8]> = chain.iter().map(|row| row.der.as_slice()).collect();
     let der = pkcs7::certificates(&certificates).map_err(ApiError::internal)?;
     let bytes = if is_pem { pem::pkcs7(&der).into_bytes() } else { der };
@@ -119,11 +125,12 @@ pub(super) async fn p7b(
 )]
 pub(super) async fn csr(
     State(state): State<AppState>,
-    _actor: Actor,
+    actor: Actor,
+    look: Look,
     PathId(id): PathId<kind::Certificate>,
     _: Query<NoParameters>,
 ) -> Result<Response, ApiError> {
-    let row = certificate(&state, id).await?;
+    let row = seen(&state, &actor, look, id).await?.certificate;
     let der = match row.csr_id {
         Some(csr_id) => state.store.csr(csr_id).await?,
         None => None,
@@ -138,12 +145,14 @@ pub(super) async fn csr(
 
 const PEM: &str = "application/x-pem-file";
 
-async fn certificate(state: &AppState, id: CertificateId) -> Result<Certificate, ApiError> {
-    let stored = state.store.certificate(id).await?;
-    Ok(stored.ok_or_else(|| ApiError::not_found("certificate"))?.certificate)
-}
-
-async fn whole_chain(state: &AppState, id: CertificateId) -> Result<Vec<Certificate>, ApiError> {
+/// Who sees the first sees all: the others are CAs.
+async fn whole_chain(
+    state: &AppState,
+    actor: &Actor,
+    look: Look,
+    id: CertificateId,
+) -> Result<Vec<Certificate>, ApiError> {
+    seen(state, actor, look, id).await?;
     let chain = ca_chain::from(state, id).await?;
     if chain.is_empty() { Err(ApiError::not_found("certificate")) } else { Ok(chain) }
 }

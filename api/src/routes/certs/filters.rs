@@ -9,6 +9,7 @@ use super::super::validate::Faults;
 use crate::app::AppState;
 use crate::certificate::text_filter::{TextFilter, TextKind};
 use crate::error::ApiError;
+use crate::records::visibility::Sight;
 use crate::reference::by_either;
 use crate::store::account::Account;
 use crate::store::certificate::search::{RecordNo, Search, Span, States};
@@ -25,9 +26,11 @@ pub(super) struct Checked {
     pub(super) limit: Option<u32>,
 }
 
-/// Checks all of it, so that one answer names every field at fault.
+/// Checks all of it, so that one answer names every field at fault. What the user does not see is not
+/// looked for.
 pub(super) async fn check(
     state: &AppState,
+    sight: Sight,
     asked: &CertificateSearch,
 ) -> Result<Checked, ApiError> {
     let now = state.clock.now();
@@ -70,6 +73,7 @@ pub(super) async fn check(
             from: moment(&mut faults, "validToFrom", Edge::From, asked.valid_to_from.as_deref()),
             to: moment(&mut faults, "validToTo", Edge::To, asked.valid_to_to.as_deref()),
         },
+        viewer: sight.viewer(),
         ..Search::default()
     };
     if let Some(days) = days(&mut faults, asked.expiring_in_days.as_ref()) {

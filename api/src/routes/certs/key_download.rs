@@ -9,13 +9,15 @@ use base64::engine::general_purpose::STANDARD;
 use chancery_shared::id::{CertificateId, kind};
 
 use super::download::file;
+use super::seen;
 use crate::app::AppState;
 use crate::auth::Actor;
 use crate::certificate::history::HistoryEvent;
 use crate::error::{ApiError, Code, JsonError};
+use crate::inventory::view::Look;
 use crate::key_data::Form;
 use crate::request::PathId;
-use crate::settings;
+use crate::settings::Settings;
 use crate::store::certificate::{Certificate, HistoryEntry};
 
 /// Certificate, chain and private key as PKCS #12: base64 text, or the bytes with
@@ -30,10 +32,11 @@ use crate::store::certificate::{Certificate, HistoryEntry};
 pub(super) async fn p12(
     State(state): State<AppState>,
     actor: Actor,
+    look: Look,
     PathId(id): PathId<kind::Certificate>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
-    let (row, bytes) = kept(&state, &actor, id, Form::P12).await?;
+    let (row, bytes) = kept(&state, &actor, look, id, Form::P12).await?;
     answer(&row, "p12", bytes, &headers)
 }
 
@@ -48,10 +51,11 @@ pub(super) async fn p12(
 pub(super) async fn jks(
     State(state): State<AppState>,
     actor: Actor,
+    look: Look,
     PathId(id): PathId<kind::Certificate>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
-    let (row, bytes) = kept(&state, &actor, id, Form::Jks).await?;
+    let (row, bytes) = kept(&state, &actor, look, id, Form::Jks).await?;
     answer(&row, "jks", bytes, &headers)
 }
 
@@ -66,9 +70,10 @@ pub(super) async fn jks(
 pub(super) async fn pem(
     State(state): State<AppState>,
     actor: Actor,
+    look: Look,
     PathId(id): PathId<kind::Certificate>,
 ) -> Result<Response, ApiError> {
-    let (row, bytes) = kept(&state, &actor, id, Form::Pem).await?;
+    let (row, bytes) = kept(&state, &actor, look, id, Form::Pem).await?;
     file(&row, "key.pem", "application/x-pem-file", bytes).map(unstored)
 }
 
@@ -103,11 +108,11 @@ fn unstored(mut response: Response) -> Response {
 async fn kept(
     state: &AppState,
     actor: &Actor,
+    look: Look,
     id: CertificateId,
     form: Form,
 ) -> Result<(Certificate, Vec<u8>), ApiError> {
-    let stored = state.store.certificate(id).await?;
-    let row = stored.ok_or_else(|| ApiError::not_found("certificate"))?.certificate;
+    let row = seen(state, actor, look, id).await?.certificate;
     if row.owner_user_id != actor.user_id() {
         let message = format!(
             "only the owner may download the private key; that is {}, who may give the \
@@ -117,7 +122,7 @@ async fn kept(
         return Err(ApiError::refused(Code::NotPermitted, message));
     }
     let data = state.store.key_data(id).await?;
-    let period = settings::retention(&state.store).await?;
+    let period = Settings::read(&state.store).await?.retention;
     let until = |at: time::OffsetDateTime| at.saturating_add(period.length());
     let data = data.filter(|data| state.clock.now() < until(data.kept_at)).ok_or_else(gone)?;
     let key = state.vault.key(state, data.data_key_id).await?;

@@ -16,6 +16,8 @@ use crate::app::AppState;
 use crate::auth::Actor;
 use crate::certificate::fields::NotACertificate;
 use crate::error::{ApiError, JsonError};
+use crate::inventory::view::Look;
+use crate::records::visibility::Sight;
 use crate::request::Query;
 use crate::store::StoreError;
 use crate::store::certificate::StoredCertificate;
@@ -32,11 +34,13 @@ use crate::store::certificate::search::{RecordNo, Search};
 )]
 pub(super) async fn list(
     State(state): State<AppState>,
-    _actor: Actor,
+    actor: Actor,
+    look: Look,
     OriginalUri(uri): OriginalUri,
     Query(asked): Query<CertificateSearch>,
 ) -> Result<Response, ApiError> {
-    let Checked { search, after, limit } = filters::check(&state, &asked).await?;
+    let sight = Sight::of(&look.again(&state.inventory, &state.store).await?, &actor).await?;
+    let Checked { search, after, limit } = filters::check(&state, sight, &asked).await?;
     match (search, limit) {
         (None, _) => Ok(Page::default().answer("")),
         (Some(search), Some(limit)) => {

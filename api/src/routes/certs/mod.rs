@@ -13,7 +13,7 @@ mod request_dn;
 mod search;
 
 use axum::extract::State;
-use chancery_shared::id::kind;
+use chancery_shared::id::{CertificateId, kind};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -21,8 +21,11 @@ use super::json::certificate::CertificateRecord;
 use crate::app::AppState;
 use crate::auth::Actor;
 use crate::error::{ApiError, JsonError};
+use crate::inventory::view::Look;
 use crate::json::Json;
+use crate::records::visibility::Sight;
 use crate::request::{NoParameters, PathId, Query};
+use crate::store::certificate::StoredCertificate;
 
 /// Certificates, for any user.
 pub fn routes() -> OpenApiRouter<AppState> {
@@ -52,11 +55,23 @@ pub fn routes() -> OpenApiRouter<AppState> {
 )]
 async fn one(
     State(state): State<AppState>,
-    _actor: Actor,
+    actor: Actor,
+    look: Look,
     PathId(id): PathId<kind::Certificate>,
     _: Query<NoParameters>,
 ) -> Result<Json<CertificateRecord>, ApiError> {
-    let stored = state.store.certificate(id).await?;
-    let stored = stored.ok_or_else(|| ApiError::not_found("certificate"))?;
+    let stored = seen(&state, &actor, look, id).await?;
     CertificateRecord::new(&stored, state.clock.now()).map(Json).map_err(ApiError::internal)
+}
+
+/// The certificate of this id, if the user sees it.
+async fn seen(
+    state: &AppState,
+    actor: &Actor,
+    look: Look,
+    id: CertificateId,
+) -> Result<StoredCertificate, ApiError> {
+    let inventory = look.again(&state.inventory, &state.store).await?;
+    let sight = Sight::of(&inventory, actor).await?;
+    sight.seen(state.store.certificate(id).await?)
 }

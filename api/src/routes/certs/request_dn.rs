@@ -73,7 +73,7 @@ pub(super) async fn request_dn(
     let issuer = inventory.issuer(permitted.issuer().id).await?;
     let closing = closing(&state, &mut body)?;
 
-    let retention = inventory.retention().await?;
+    let retention = inventory.settings().await?.retention;
     let request = Accepted { permitted, issuer, generator, request_id, body, retention };
     if is_preview {
         return request.preview(&state).map(|preview| ([NO_STORE], None, Json(preview)));

@@ -15,7 +15,9 @@ use super::filters::{self, Checked};
 use crate::app::AppState;
 use crate::auth::Actor;
 use crate::error::{ApiError, JsonError};
+use crate::inventory::view::Look;
 use crate::json::{Json, empty_is_absent};
+use crate::records::visibility::Sight;
 use crate::request::Query;
 use crate::store::certificate::search::{Found, RecordNo, Search};
 
@@ -39,13 +41,15 @@ pub(super) struct Parameters {
 )]
 pub(super) async fn search(
     State(state): State<AppState>,
-    _actor: Actor,
+    actor: Actor,
+    look: Look,
     OriginalUri(uri): OriginalUri,
     Query(parameters): Query<Parameters>,
     Json(mut asked): Json<CertificateSearch>,
 ) -> Result<Response, ApiError> {
     asked.after = parameters.after.map(Value::String).or(asked.after);
-    let Checked { search, after, limit } = filters::check(&state, &asked).await?;
+    let sight = Sight::of(&look.again(&state.inventory, &state.store).await?, &actor).await?;
+    let Checked { search, after, limit } = filters::check(&state, sight, &asked).await?;
     let Some(search) = search else { return Ok(Page::default().answer("")) };
     let page = page(&state, &search, after, limit.unwrap_or(PER_PAGE)).await?;
     Ok(page.answer(&format!("{}?", uri.path())))

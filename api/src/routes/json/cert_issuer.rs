@@ -4,7 +4,7 @@ use chancery_shared::id::{CertIssuerId, LocalCaId, ProfileId, TeamId};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::json::{empty_is_absent, empty_is_no_list};
+use crate::json::{empty_clears_list, empty_is_absent, empty_is_no_list};
 use crate::packaging::pem;
 use crate::store::cert_issuer::CertIssuer;
 use crate::store::certificate::Certificate;
@@ -119,6 +119,38 @@ pub struct NewCertIssuerBody {
     /// Ids or names of the teams that may use it; all where it is left out.
     #[serde(default, deserialize_with = "empty_is_no_list")]
     pub teams: Vec<String>,
+}
+
+/// Body of `PUT /admin/ca/{id}`. What is left out stays as it is.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(default, rename_all = "camelCase", deny_unknown_fields)]
+pub struct CertIssuerChangeBody {
+    /// 1 to 100 characters, unique.
+    #[serde(deserialize_with = "empty_is_absent")]
+    pub ca_name: Option<String>,
+    /// The CA that signs for it can't be changed: its own id, or nothing.
+    #[serde(deserialize_with = "empty_is_absent")]
+    pub local_ca_id: Option<String>,
+    /// Id of the profile of its certificates.
+    #[serde(deserialize_with = "empty_is_absent")]
+    pub cert_profile_id: Option<String>,
+    /// Name of the profile of its certificates.
+    #[serde(deserialize_with = "empty_is_absent")]
+    pub cert_profile_name: Option<String>,
+    /// Whether requests with a DN are taken.
+    #[serde(deserialize_with = "empty_is_absent")]
+    pub allow_dn_requests: Option<bool>,
+    /// Whether requests with a CSR are taken.
+    #[serde(deserialize_with = "empty_is_absent")]
+    pub allow_csr_requests: Option<bool>,
+    /// Names of CSR Generators; null or empty: all.
+    #[serde(deserialize_with = "empty_clears_list")]
+    #[schema(value_type = Option<Vec<String>>)]
+    pub allowed_generators: Option<Option<Vec<String>>>,
+    /// Ids or names of all teams that may use it; null or empty: every team.
+    #[serde(deserialize_with = "empty_clears_list")]
+    #[schema(value_type = Option<Vec<String>>)]
+    pub teams: Option<Option<Vec<String>>>,
 }
 
 /// Each certificate as PEM.

@@ -43,7 +43,7 @@ impl From<Profile> for ProfileItem {
     }
 }
 
-/// Body of `POST /admin/profiles`.
+/// Body of `POST /admin/profiles`, and of `PUT /admin/profiles/{id}`.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NewProfile {

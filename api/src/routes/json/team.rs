@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::Group;
-use crate::json::{empty_is_absent, empty_is_no_list};
+use crate::json::{empty_clears, empty_clears_list, empty_is_absent, empty_is_no_list};
 use crate::store::team::Team;
 use crate::timestamp;
 
@@ -135,4 +135,38 @@ pub struct NewTeam {
     /// Ids or names of users.
     #[serde(default, deserialize_with = "empty_is_no_list")]
     pub members: Vec<String>,
+}
+
+/// Body of `PUT /admin/teams/{id}`. What is left out stays as it is.
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(default, rename_all = "camelCase", deny_unknown_fields)]
+pub struct TeamChangeBody {
+    /// 1 to 100 characters, unique.
+    #[serde(deserialize_with = "empty_is_absent")]
+    pub name: Option<String>,
+    /// At most 1,000 characters; null or empty: none.
+    #[serde(deserialize_with = "empty_clears")]
+    #[schema(value_type = Option<String>)]
+    pub description: Option<Option<String>>,
+    /// Whether its members are administrators.
+    #[serde(deserialize_with = "empty_is_absent")]
+    pub internal_group: Option<Group>,
+    /// Ids or names of all Certificate Issuers that are its own; null or empty: none.
+    #[serde(deserialize_with = "empty_clears_list")]
+    #[schema(value_type = Option<Vec<String>>)]
+    pub authorised_cas: Option<Option<Vec<String>>>,
+    /// No mail to its addresses when a certificate is issued.
+    #[serde(deserialize_with = "empty_is_absent")]
+    pub dont_send_emails_on_issue: Option<bool>,
+    /// No mail to its addresses before a certificate expires.
+    #[serde(deserialize_with = "empty_is_absent")]
+    pub dont_send_reminder_emails: Option<bool>,
+    /// Addresses, ranges and networks, with commas between them; null or empty: any address.
+    #[serde(deserialize_with = "empty_clears")]
+    #[schema(value_type = Option<String>)]
+    pub ip_white_list: Option<Option<String>>,
+    /// Ids or names of all its members; null or empty: none.
+    #[serde(deserialize_with = "empty_clears_list")]
+    #[schema(value_type = Option<Vec<String>>)]
+    pub members: Option<Option<Vec<String>>>,
 }

@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 
 use super::Group;
 use crate::auth::password::Password;
-use crate::json::{empty_is_absent, empty_is_no_list};
+use crate::json::{empty_clears, empty_clears_list, empty_is_absent, empty_is_no_list};
 use crate::store::account::Account;
 use crate::timestamp;
 
@@ -41,6 +41,8 @@ pub struct UserItem {
     pub last_login_ip_address: Option<String>,
     /// Failed logins since the last one that passed.
     pub num_failed_login_attempts: u64,
+    /// Whether they locked it, until an administrator unlocks it.
+    pub locked: bool,
 }
 
 impl UserItem {
@@ -59,6 +61,7 @@ impl UserItem {
             last_login_time: account.last_login_at.map(timestamp::with_offset),
             last_login_ip_address: account.last_login_address,
             num_failed_login_attempts: account.failed_logins,
+            locked: account.locked,
         }
     }
 }
@@ -85,6 +88,36 @@ pub struct NewUser {
     #[serde(default, deserialize_with = "empty_is_no_list")]
     pub teams_ids: Vec<String>,
     /// False where it is left out.
+    #[serde(default, deserialize_with = "empty_is_absent")]
+    pub must_change_password: Option<bool>,
+}
+
+/// Body of `PUT /admin/users/{id}`. What is left out stays as it is.
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct UserChangeBody {
+    /// Can't be changed: its own name, or nothing.
+    #[serde(default, deserialize_with = "empty_is_absent")]
+    pub username: Option<String>,
+    /// One address; null or empty: none.
+    #[serde(default, deserialize_with = "empty_clears")]
+    #[schema(value_type = Option<String>)]
+    pub email: Option<Option<String>>,
+    /// A new one, 12 to 1,024 characters, anything in them; ends every token of the user.
+    #[serde(default, deserialize_with = "empty_is_absent")]
+    #[schema(value_type = Option<String>)]
+    pub password: Option<Password>,
+    /// Whether it is an administrator by itself.
+    #[serde(default, deserialize_with = "empty_is_absent")]
+    pub group: Option<Group>,
+    /// Whether it may log in; false ends every token of the user.
+    #[serde(default, deserialize_with = "empty_is_absent")]
+    pub enabled: Option<bool>,
+    /// Ids or names of all its teams; null or empty: none.
+    #[serde(default, deserialize_with = "empty_clears_list")]
+    #[schema(value_type = Option<Vec<String>>)]
+    pub teams_ids: Option<Option<Vec<String>>>,
+    /// Whether it can do nothing but change its password.
     #[serde(default, deserialize_with = "empty_is_absent")]
     pub must_change_password: Option<bool>,
 }

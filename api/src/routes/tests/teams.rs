@@ -10,7 +10,7 @@ async fn a_new_team_is_answered_whole_and_found_again() {
     for sql in crate::store::testing::ISSUERS {
         api.state.store.execute_for_test(sql).await;
     }
-    let admin = api.administrator();
+    let admin = api.administrator().from("192.0.2.9");
     let body = json!({
         "name": "Web", "description": "web servers", "internalGroup": "USER",
         "authorisedCas": ["Open", "020202020202020202020202"], "dontSendEmailsOnIssue": true,

@@ -19,7 +19,7 @@ async fn a_new_user_is_answered_whole_without_a_password_and_can_log_in() {
         "id": made["id"], "created": "2026-11-28T02:00:00.000+00:00", "createdBy": "admin",
         "username": "Ada", "email": "ada@example.test", "group": "USER", "enabled": true,
         "teamsIds": [api.default_team], "mustChangePassword": false, "lastLoginTime": null,
-        "lastLoginIpAddress": null, "numFailedLoginAttempts": 0,
+        "lastLoginIpAddress": null, "numFailedLoginAttempts": 0, "locked": false,
     });
     assert_eq!(made, expected);
     let path = format!("/api/admin/users/{}", made["id"].as_str().unwrap());

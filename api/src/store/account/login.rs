@@ -25,8 +25,27 @@ statements! {
     PASSED = "
         UPDATE account
            SET failed_logins = 0, last_login_at = $2, last_login_address = $3
+         WHERE user_id = $1 AND token_version = $4 AND enabled = 1 AND locked = 0
+           AND delayed_until <= $2";
+    /// The `$3`th failure in a row locks an ordinary account, and delays an administrator's until
+    /// `$4`. What fails during a delay does not lengthen it.
+    FAILED = "
+        UPDATE account
+           SET failed_logins = failed_logins + 1,
+               locked = CASE WHEN failed_logins + 1 >= $3 AND NOT (user_group = 'ADMIN' OR EXISTS (
+                    SELECT 1
+                      FROM membership
+                      JOIN team ON team.team_id = membership.team_id
+                     WHERE membership.user_id = account.user_id
+                       AND team.internal_group = 'ADMIN')) THEN 1 ELSE locked END,
+               delayed_until = CASE WHEN failed_logins + 1 >= $3 AND delayed_until <= $2
+                    AND (user_group = 'ADMIN' OR EXISTS (
+                    SELECT 1
+                      FROM membership
+                      JOIN team ON team.team_id = membership.team_id
+                     WHERE membership.user_id = account.user_id
+                       AND team.internal_group = 'ADMIN')) THEN $4 ELSE delayed_until END
          WHERE user_id = $1";
-    FAILED = "UPDATE account SET failed_logins = failed_logins + 1 WHERE user_id = $1";
     /// Counts as text, as every fact is.
     FAILED_OF_NOBODY = "
         INSERT INTO installation (name, value) VALUES ('failed-logins-of-nobody', '1')
@@ -35,8 +54,10 @@ statements! {
     /// A new password ends every token of the user.
     SET_PASSWORD = "
         UPDATE account
-           SET password_hash = $3, must_change_password = 0, token_version = token_version + 1
+           SET password_hash = $3, must_change_password = 0, failed_logins = 0,
+               token_version = token_version + 1
          WHERE user_id = $1 AND token_version = $2";
+    END_API_TOKENS = "DELETE FROM api_token WHERE user_id = $1";
 }
 
 /// What came of a login.
@@ -48,9 +69,18 @@ pub enum LoginOutcome {
         at: OffsetDateTime,
         /// From where.
         address: String,
+        /// The token version that the user was found with.
+        version: u64,
     },
     /// It was not.
-    Failed,
+    Failed {
+        /// When.
+        at: OffsetDateTime,
+        /// So many in a row lock or delay the account.
+        most: u32,
+        /// Until when an administrator's is delayed then.
+        delayed_until: OffsetDateTime,
+    },
 }
 
 /// What a request must know of its token's user.
@@ -115,7 +145,8 @@ impl Store {
 }
 
 impl Write {
-    /// Remembers what came of a login.
+    /// Remembers what came of a login; says whether it holds: one that passed does not where the
+    /// user may no longer log in.
     ///
     /// # Errors
     ///
@@ -124,18 +155,25 @@ impl Write {
         &mut self,
         user: UserId,
         outcome: &LoginOutcome,
-    ) -> Result<(), StoreError> {
+    ) -> Result<bool, StoreError> {
         let query = match outcome {
-            LoginOutcome::Passed { at, address } => {
-                sqlx::query(PASSED).bind(user.to_string()).bind(to_millis(*at)).bind(address)
-            }
-            LoginOutcome::Failed => sqlx::query(FAILED).bind(user.to_string()),
+            LoginOutcome::Passed { at, address, version } => sqlx::query(PASSED)
+                .bind(user.to_string())
+                .bind(to_millis(*at))
+                .bind(address)
+                .bind(signed(*version)),
+            LoginOutcome::Failed { at, most, delayed_until } => sqlx::query(FAILED)
+                .bind(user.to_string())
+                .bind(to_millis(*at))
+                .bind(i64::from(*most))
+                .bind(to_millis(*delayed_until)),
         };
-        query.execute(self.connection()).await.map(drop).map_err(StoreError::of(TABLE))
+        let done = query.execute(self.connection()).await.map_err(StoreError::of(TABLE))?;
+        Ok(done.rows_affected() == 1)
     }
 
-    /// Counts a failed login of a user who does not exist: the answer takes as long as for one who
-    /// does, the write to the disk included.
+    /// Counts a failed login that counts against nobody, such as that of a user who does not exist:
+    /// the answer takes as long as any other, the write to the disk included.
     ///
     /// # Errors
     ///
@@ -164,6 +202,12 @@ impl Write {
             .execute(self.connection())
             .await
             .map_err(StoreError::of(TABLE))?;
-        Ok(done.rows_affected() == 1)
+        let is_set = done.rows_affected() == 1;
+        if is_set {
+            let done =
+                sqlx::query(END_API_TOKENS).bind(user.to_string()).execute(self.connection()).await;
+            done.map_err(StoreError::of("api_token"))?;
+        }
+        Ok(is_set)
     }
 }

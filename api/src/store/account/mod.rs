@@ -1,5 +1,6 @@
 //! Users: who may log in, and what is known of their logins.
 
+mod change;
 mod login;
 
 use std::str::FromStr;
@@ -28,7 +29,7 @@ statements! {
 }
 
 #[cfg(test)]
-pub(super) use login::STATEMENTS as LOGIN_STATEMENTS;
+pub(super) use {change::STATEMENTS as CHANGE_STATEMENTS, login::STATEMENTS as LOGIN_STATEMENTS};
 
 /// What a user or the members of a team are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

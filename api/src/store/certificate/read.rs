@@ -1,6 +1,6 @@
 //! Reading one certificate with its names and its history.
 
-use chancery_shared::id::{CertificateId, CsrId};
+use chancery_shared::id::{CertificateId, CsrId, TeamId};
 use chancery_shared::wire::JournalHead;
 
 use super::{Certificate, HISTORY, HistoryEntry, StoredCertificate, TABLE};
@@ -11,6 +11,12 @@ use crate::timestamp::from_millis;
 statements! {
     BY_ID = select!(certificate "WHERE certificate.certificate_id = $1");
     HISTORY_OF = select!(history "WHERE certificate_id = $1 ORDER BY happened_at, history_id");
+    FIRST_OF_TEAM = "
+        SELECT certificate_id, common_name
+          FROM certificate
+         WHERE team_id = $1
+         ORDER BY record_no
+         LIMIT 10";
     CSR = "SELECT der FROM csr WHERE csr_id = $1";
     /// Changes nothing, and holds the row until the transaction ends.
     HOLD = "UPDATE certificate SET is_ca = is_ca WHERE certificate_id = $1";
@@ -38,6 +44,19 @@ impl Store {
             .await
             .map_err(StoreError::of(HISTORY))?;
         whole(row, history).map(Some)
+    }
+
+    /// Ids and common names of the first few certificates of a team.
+    ///
+    /// # Errors
+    ///
+    /// Only if the database fails.
+    pub async fn first_certificates_of_team(
+        &self,
+        team: TeamId,
+    ) -> Result<Vec<(String, String)>, StoreError> {
+        let rows = sqlx::query_as(FIRST_OF_TEAM).bind(team.to_string());
+        rows.fetch_all(self.pool()).await.map_err(StoreError::of(TABLE))
     }
 
     /// DER of the stored request.

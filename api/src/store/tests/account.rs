@@ -99,11 +99,13 @@ async fn a_new_password_ends_the_tokens_and_is_set_by_one_of_two() {
 async fn logins_are_counted_until_one_passes() {
     for (engine, test) in both().await {
         insert(&test.store, &team(1, Group::Users), &[&account(1)]).await;
-        let passed = LoginOutcome::Passed { at: NOW, address: "192.0.2.1".to_owned() };
+        let address = "192.0.2.1".to_owned();
+        let passed = LoginOutcome::Passed { at: NOW, address, version: 1 };
+        let failed = LoginOutcome::Failed { at: NOW, most: 10, delayed_until: NOW };
 
         let mut write = test.store.begin().await.unwrap();
-        write.record_login(account(1).id, &LoginOutcome::Failed).await.unwrap();
-        write.record_login(account(1).id, &LoginOutcome::Failed).await.unwrap();
+        write.record_login(account(1).id, &failed).await.unwrap();
+        write.record_login(account(1).id, &failed).await.unwrap();
         write.commit().await.unwrap();
         let failed = test.store.account(account(1).id).await.unwrap().unwrap();
         let mut write = test.store.begin().await.unwrap();

@@ -9,6 +9,7 @@ mod local_ca;
 mod search;
 mod search_bounds;
 mod search_plans;
+mod searches;
 mod small;
 
 use sqlx::Executor as _;
@@ -20,7 +21,9 @@ use super::testing::both;
 async fn every_statement_can_be_prepared_on_both_engines() {
     let statements = [
         super::account::STATEMENTS,
+        super::account::CHANGE_STATEMENTS,
         super::account::LOGIN_STATEMENTS,
+        super::api_token::STATEMENTS,
         super::api_process::STATEMENTS,
         super::authorised_ca::STATEMENTS,
         super::cert_issuer::STATEMENTS,

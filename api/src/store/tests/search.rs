@@ -1,15 +1,13 @@
 //! Searches: the same certificates whatever the way to them, on both engines.
 
-use std::collections::BTreeSet;
 use std::time::Duration;
 
 use chancery_shared::id::{CertIssuerId, TeamId, UserId};
-use proptest::prelude::*;
-use proptest::sample::select;
-use proptest::strategy::ValueTree as _;
+use proptest::strategy::{Strategy as _, ValueTree as _};
 use proptest::test_runner::{Config, TestRunner};
 
 use super::fixtures::{NOW, certificate};
+use super::searches::searches;
 use crate::certificate::text_filter::{TextFilter, TextKind};
 use crate::store::Store;
 use crate::store::certificate::search::{RecordNo, Search, Span, States};
@@ -18,7 +16,7 @@ use crate::store::testing::both;
 use crate::timestamp::to_millis;
 
 const PATIENT: Duration = Duration::from_mins(1);
-const DAY: i64 = 86_400_000;
+pub(super) const DAY: i64 = 86_400_000;
 
 /// Certificates that differ in everything that is searched for.
 pub(super) fn varied(number: u64) -> NewCertificate {
@@ -49,6 +47,7 @@ pub(super) fn varied(number: u64) -> NewCertificate {
         cert_issuer_id: (!number.is_multiple_of(5)).then(|| CertIssuerId::from_bytes(one(2))),
         extra_details: (!number.is_multiple_of(4))
             .then(|| pick(&["rack 1", "Rack 22\nshelf", "50% of_it"])),
+        is_ca: number.is_multiple_of(13),
         revoked: number.is_multiple_of(11),
         renewed: number.is_multiple_of(6),
         ..new.certificate
@@ -113,87 +112,10 @@ fn is_wanted(search: &Search, row: &Certificate) -> bool {
         && within(search.not_before, row.not_before)
         && within(search.not_after, row.not_after)
         && states.iter().any(|(states, is_so)| *states == search.states && *is_so)
-}
-
-fn texts(kind: TextKind, of: &'static [&'static str]) -> impl Strategy<Value = Option<TextFilter>> {
-    let filter = select(of).prop_map(move |value| TextFilter::new(kind, value).unwrap());
-    prop::option::weighted(0.25, filter)
-}
-
-fn span() -> impl Strategy<Value = Span> {
-    let day = || prop::option::weighted(0.3, -320_i64..320);
-    (day(), day()).prop_map(|(from, to)| {
-        let moment = |day: i64| to_millis(NOW) + day * DAY;
-        Span { from: from.map_or(i64::MIN, moment), to: to.map_or(i64::MAX, moment) }
-    })
-}
-
-fn searches() -> impl Strategy<Value = Search> {
-    const DNS: &[&str] = &[
-        "www",
-        "example",
-        "MÜLL-3",
-        "berlin",
-        "R&D\\, Berlin,O=",
-        "R&D\\, Berlin, O=ex",
-        "cn",
-        "C",
-        "OU=株式",
-        "*-1",
-        "nothing",
-        "(?i)^CN=db-\\d+1\\.",
-        "^CN=.*Sales,O=Example$",
-        "(a|b)$",
-        "CN=www-60\\.example",
-        "test, ou",
-        "%",
-        "_",
-        "e\\",
-    ];
-    let dn = || texts(TextKind::DistinguishedName, DNS);
-    let issuers =
-        texts(TextKind::DistinguishedName, &["first", "CA, O=", "^CN=(Second|Third)", "x"]);
-    let names =
-        texts(TextKind::CommonName, &["www-1", "MAIL", "m", "mü", "-10", "*", ".example.", "q"]);
-    let alternative = texts(
-        TextKind::AlternativeNames,
-        &["dns:db", "10.0.0.1", "ip", "1", "ww", "DNS:mail", "d", "zz", "zzz"],
-    );
-    let details = texts(TextKind::Free, &["rack", "22\nsh", "50%", "f_i", "ra", "x", "RACK 1"]);
-    let id = |of: u8| prop::option::weighted(0.2, (1..=of).prop_map(|number| [number; 12]));
-    let states = select(
-        &[
-            States::ALL,
-            States::ALL,
-            States::UNTOUCHED,
-            States::RENEWED,
-            States::NOT_REVOKED,
-            States::REVOKED,
-        ][..],
-    );
-    let number = || prop::option::weighted(0.05, 1_u64..400);
-    (
-        (dn(), issuers, names, alternative, details),
-        (id(4), id(5), prop::option::weighted(0.2, prop::collection::vec(1_u8..4, 0..3))),
-        (span(), span(), states, number(), number()),
-    )
-        .prop_map(|(texts, ids, rest)| Search {
-            subject_dn: texts.0,
-            issuer_dn: texts.1,
-            common_name: texts.2,
-            subject_alt_names: texts.3,
-            extra_details: texts.4,
-            team_id: ids.0.map(TeamId::from_bytes),
-            owner_user_id: ids.1.map(UserId::from_bytes),
-            cert_issuer_ids: ids.2.map(|ids| {
-                let ids: BTreeSet<_> = ids.into_iter().collect();
-                ids.into_iter().map(|id| CertIssuerId::from_bytes([id; 12])).collect()
-            }),
-            not_before: rest.0,
-            not_after: rest.1,
-            states: rest.2,
-            serial_number: rest.3.map(|number| format!("{number:040x}")),
-            thumbprint: rest.4.map(|number| format!("{number:040x}")),
+        && search.viewer.as_ref().is_none_or(|viewer| {
+            row.is_ca
+                || viewer.user_id == row.owner_user_id
+                || viewer.team_ids.contains(&row.team_id)
         })
 }
 

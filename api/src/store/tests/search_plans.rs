@@ -20,13 +20,16 @@ fn filled(sql: &str, values: &[&str]) -> String {
 }
 
 fn parameters(name: &str) -> Vec<&'static str> {
-    let exact = ["5", "500", "100", "''", "''", "''", "''", "''", "1", "9", "1", "9", "15"];
+    let exact =
+        ["5", "500", "100", "''", "''", "''", "''", "''", "1", "9", "1", "9", "15", "''", "''"];
     match name {
         "OF_ALL" => exact.to_vec(),
         "OF_END" | "OF_BEGIN" => [&exact[..], &["1", "9000"]].concat(),
         "REACH_OF_END" => vec!["15", "5", "9", "1", "9000", "1", "9"],
         "REACH_OF_BEGIN" => vec!["5", "9", "1", "9000", "1", "9"],
         "ISSUERS" => vec!["100"],
+        "OF_CAS" => [&exact[..], &["'CA'"]].concat(),
+        "REACH_OF_CAS" => vec!["'CA'", "5", "9"],
         _ if name.starts_with("OF_") => [&exact[..], &["'abc'"]].concat(),
         "ROWS" => [&exact[..], &["'7,8'"]].concat(),
         _ if name.starts_with("REACH_") => vec!["'abc'", "5", "9"],
@@ -43,6 +46,7 @@ fn index(name: &str) -> &'static str {
         "ISSUER" | "ISSUERS" => "certificate_by_issuer",
         "SERIAL_NUMBER" => "certificate_serial_issuer",
         "THUMBPRINT" => "certificate_thumbprint",
+        "CAS" => "certificate_is_ca",
         "END" => "certificate_by_end",
         "BEGIN" => "certificate_by_begin",
         "SUBJECT" | "NAMES" | "DETAILS" => "VIRTUAL TABLE INDEX",

@@ -26,7 +26,7 @@ use serde_json::{Value, json};
 use crate::testing::{Answer, Api, Persona};
 
 /// A request for `CN=pem-001.example.test` with that name as DNS name.
-const CSR: &str = include_str!("../../../../../tests/cases/pem/pem-001.pem");
+pub(super) const CSR: &str = include_str!("../../../../../tests/cases/pem/pem-001.pem");
 
 const ISSUER: &str = "Chancery Issuer";
 

@@ -68,6 +68,17 @@ pub struct Search {
     pub not_after: Span,
     /// Which states.
     pub states: States,
+    /// Who looks, where that is not someone who sees all.
+    pub viewer: Option<Viewer>,
+}
+
+/// A user who sees the certificates of CAs, those that are the user's own, and those of some teams.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Viewer {
+    /// The user.
+    pub user_id: UserId,
+    /// The teams.
+    pub team_ids: Vec<TeamId>,
 }
 
 /// Unix milliseconds, both ends included.
@@ -209,6 +220,7 @@ impl Search {
             && self.not_before == Span::default()
             && self.not_after == Span::default()
             && self.states == States::ALL
+            && self.viewer.is_none()
     }
 
     fn is_impossible(&self) -> bool {

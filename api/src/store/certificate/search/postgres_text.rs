@@ -29,7 +29,7 @@ statements! {
     EITHER_SUBJECT = list_of!("subject_dn", "~*");
     EITHER_NAMES = list_of!("subject_alt_names", "~*");
     EITHER_DETAILS = list_of!("extra_details", "~*");
-    ROWS = among!("SELECT CAST(n AS BIGINT) FROM unnest(string_to_array($14, ',')) AS n
+    ROWS = among!("SELECT CAST(n AS BIGINT) FROM unnest(string_to_array($16, ',')) AS n
                     WHERE CAST(n AS BIGINT) > $1 AND CAST(n AS BIGINT) <= $2");
 }
 

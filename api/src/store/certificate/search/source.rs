@@ -20,6 +20,7 @@ pub(super) enum Kind {
     Issuer,
     SerialNumber,
     Thumbprint,
+    Cas,
     End,
     Begin,
     /// SQLite's index of texts.
@@ -39,8 +40,8 @@ pub(super) enum Texts {
 #[derive(Clone, Debug)]
 pub(super) struct Source {
     pub(super) kind: Kind,
-    /// A value for each part; of those that go by moments, nothing.
-    pub(super) values: Vec<String>,
+    /// What each part goes by, and its value; of those that go by moments, nothing.
+    pub(super) parts: Vec<(Kind, String)>,
 }
 
 /// What every statement that reads candidates is told of the search.
@@ -54,6 +55,8 @@ pub(super) struct Exact {
     not_before: Span,
     not_after: Span,
     states: States,
+    viewer: String,
+    teams_of_viewer: String,
 }
 
 /// A candidate that passed the exact filters.
@@ -74,7 +77,15 @@ pub(super) async fn all_of(
     after: i64,
 ) -> Result<Option<Vec<Source>>, StoreError> {
     let mut sources = Vec::new();
-    let mut add = |kind, values: Vec<String>| sources.push(Source { kind, values });
+    if let Some(viewer) = &search.viewer {
+        let teams = viewer.team_ids.iter().map(|id| (Kind::Team, id.to_string()));
+        let parts = [(Kind::Owner, viewer.user_id.to_string()), (Kind::Cas, "CA".to_owned())];
+        sources.push(Source { kind: Kind::Owner, parts: parts.into_iter().chain(teams).collect() });
+    }
+    let mut add = |kind, values: Vec<String>| {
+        let parts = values.into_iter().map(|value| (kind, value)).collect();
+        sources.push(Source { kind, parts });
+    };
     if let Some(number) = &search.serial_number {
         add(Kind::SerialNumber, vec![number.clone()]);
     }
@@ -143,7 +154,8 @@ impl Source {
                 .bind(not_before.to),
             _ => {
                 let mut reach = i64::MAX;
-                for value in &self.values {
+                for (kind, value) in &self.parts {
+                    let Some(sql) = reach_of(*kind) else { continue };
                     let query = sqlx::query_scalar(sql).bind(value).bind(after).bind(count);
                     let found: i64 = query
                         .fetch_one(&mut *reading.transaction)
@@ -166,8 +178,8 @@ impl Source {
         up_to: i64,
         limit: usize,
     ) -> Result<Vec<Candidate>, StoreError> {
-        let sql = of(self.kind);
-        let query = || exact.bind(sqlx::query_as(sql), after, up_to, limit);
+        let query_of = |kind| exact.bind(sqlx::query_as(of(kind)), after, up_to, limit);
+        let query = || query_of(self.kind);
         let moments = match self.kind {
             Kind::All => Some(query()),
             Kind::End => Some(
@@ -180,7 +192,7 @@ impl Source {
             }
             _ => None,
         };
-        let parts = self.values.iter().map(|value| query().bind(value));
+        let parts = self.parts.iter().map(|(kind, value)| query_of(*kind).bind(value));
         let queries: Vec<_> = moments.into_iter().chain(parts).collect();
         let mut found: Vec<Candidate> = Vec::new();
         for query in queries {
@@ -188,6 +200,8 @@ impl Source {
             found.extend(part.map_err(StoreError::of(TABLE))?);
         }
         found.sort_by_key(|candidate| candidate.record_no);
+        // What is both one's own and one's team's.
+        found.dedup_by_key(|candidate| candidate.record_no);
         found.truncate(limit);
         Ok(found)
     }
@@ -198,6 +212,7 @@ type Candidates<'q> = QueryAs<'q, Any, Candidate, AnyArguments>;
 impl Exact {
     pub(super) fn of(search: &Search) -> Self {
         let ids = search.cert_issuer_ids.iter().flatten().map(ToString::to_string);
+        let teams = search.viewer.iter().flat_map(|it| &it.team_ids).map(ToString::to_string);
         Self {
             team: search.team_id.map(|id| id.to_string()).unwrap_or_default(),
             owner: search.owner_user_id.map(|id| id.to_string()).unwrap_or_default(),
@@ -207,10 +222,12 @@ impl Exact {
             not_before: search.not_before,
             not_after: search.not_after,
             states: search.states,
+            viewer: search.viewer.as_ref().map(|it| it.user_id.to_string()).unwrap_or_default(),
+            teams_of_viewer: teams.collect::<Vec<_>>().join(","),
         }
     }
 
-    /// The thirteen parameters that all of them have.
+    /// The fifteen parameters that all of them have.
     pub(super) fn bind<'q>(
         &'q self,
         query: Candidates<'q>,
@@ -232,6 +249,8 @@ impl Exact {
             .bind(self.not_after.from)
             .bind(self.not_after.to)
             .bind(self.states.0)
+            .bind(&self.viewer)
+            .bind(&self.teams_of_viewer)
     }
 }
 

@@ -16,7 +16,7 @@ macro_rules! of_texts {
             "
               WHERE ",
             $table,
-            " MATCH $14 AND rowid > $1 AND rowid <= $2"
+            " MATCH $16 AND rowid > $1 AND rowid <= $2"
         ))
     };
 }

@@ -29,19 +29,21 @@ macro_rules! among {
                 AND c.not_before BETWEEN $9 AND $10
                 AND c.not_after BETWEEN $11 AND $12
                 AND ((1 << (2 * c.revoked + c.renewed)) & $13) <> 0
+                AND ($14 = '' OR c.owner_user_id = $14 OR c.is_ca = 1
+                     OR $15 LIKE '%' || c.team_id || '%')
               ORDER BY c.record_no
               LIMIT $3"
         )
     };
 }
 
-/// Those where a column has one value, `$14`.
+/// Those where a column has one value, `$16`.
 macro_rules! rows_where {
     ($column:literal) => {
         among!(concat!(
             "SELECT record_no FROM certificate WHERE ",
             $column,
-            " = $14 AND record_no > $1 AND record_no <= $2"
+            " = $16 AND record_no > $1 AND record_no <= $2"
         ))
     };
 }
@@ -120,22 +122,26 @@ statements! {
     OF_ISSUER = rows_where!("issuer_dn_key");
     OF_SERIAL_NUMBER = rows_where!("serial_number");
     OF_THUMBPRINT = rows_where!("thumbprint");
+    OF_CAS = among!(
+        "SELECT record_no FROM certificate
+          WHERE is_ca = 1 AND $16 = 'CA' AND record_no > $1 AND record_no <= $2"
+    );
     OF_END = among!(
-        concat!(shelves!(end!(), "$14", "$15"), ","),
+        concat!(shelves!(end!(), "$16", "$17"), ","),
         concat!(
             "SELECT certificate.record_no
                FROM shelf CROSS JOIN certificate
-              WHERE shelf.s <= $15 AND ((1 << CAST(shelf.s & 3 AS INTEGER)) & $13) <> 0
+              WHERE shelf.s <= $17 AND ((1 << CAST(shelf.s & 3 AS INTEGER)) & $13) <> 0
                 AND ", end!(), " = shelf.s
                 AND record_no > $1 AND record_no <= $2 AND not_after BETWEEN $11 AND $12"
         )
     );
     OF_BEGIN = among!(
-        concat!(shelves!(begin!(), "$14", "$15"), ","),
+        concat!(shelves!(begin!(), "$16", "$17"), ","),
         concat!(
             "SELECT certificate.record_no
                FROM shelf CROSS JOIN certificate
-              WHERE shelf.s <= $15 AND ", begin!(), " = shelf.s
+              WHERE shelf.s <= $17 AND ", begin!(), " = shelf.s
                 AND record_no > $1 AND record_no <= $2 AND not_before BETWEEN $9 AND $10"
         )
     );
@@ -144,6 +150,10 @@ statements! {
     REACH_OF_OWNER = reach_where!("owner_user_id");
     REACH_OF_CERT_ISSUER = reach_where!("cert_issuer_id");
     REACH_OF_ISSUER = reach_where!("issuer_dn_key");
+    REACH_OF_CAS = reach!(
+        "SELECT record_no FROM certificate
+          WHERE is_ca = 1 AND $1 = 'CA' AND record_no > $2 ORDER BY record_no"
+    );
     /// On each shelf the `$3`th after `$2`: the first of them.
     REACH_OF_END = concat!(
         "WITH RECURSIVE ", shelves!(end!(), "$4", "$5"), "
@@ -177,6 +187,7 @@ pub(super) fn of(kind: Kind) -> &'static str {
         Kind::Issuer => OF_ISSUER,
         Kind::SerialNumber => OF_SERIAL_NUMBER,
         Kind::Thumbprint => OF_THUMBPRINT,
+        Kind::Cas => OF_CAS,
         Kind::End => OF_END,
         Kind::Begin => OF_BEGIN,
         Kind::Text(texts) => sqlite_text::of(texts),
@@ -192,6 +203,7 @@ pub(super) fn reach_of(kind: Kind) -> Option<&'static str> {
         Kind::Owner => Some(REACH_OF_OWNER),
         Kind::CertIssuer => Some(REACH_OF_CERT_ISSUER),
         Kind::Issuer => Some(REACH_OF_ISSUER),
+        Kind::Cas => Some(REACH_OF_CAS),
         Kind::End => Some(REACH_OF_END),
         Kind::Begin => Some(REACH_OF_BEGIN),
         Kind::Text(texts) => Some(sqlite_text::reach_of(texts)),

@@ -104,7 +104,7 @@ impl Walk<'_> {
         batch: i64,
         until: Instant,
     ) -> Result<bool, StoreError> {
-        let all = Source { kind: Kind::All, values: Vec::new() };
+        let all = Source { kind: Kind::All, parts: Vec::new() };
         let (mut best, mut reach) = (&all, None);
         for source in &self.sources {
             let is_text = matches!(source.kind, Kind::Text(_));

@@ -1,0 +1,80 @@
+//! Changing a Certificate Issuer.
+
+use chancery_shared::id::{CertIssuerId, ProfileId, TeamId};
+
+use super::{check_generators, check_policy, unknown};
+use crate::app::AppState;
+use crate::error::ApiError;
+use crate::reference::name_taken;
+use crate::store::cert_issuer::CertIssuer;
+
+/// What is to change of an issuer; `None` stays as it is. The CA that signs for it stays.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CertIssuerChange {
+    /// Its name among the Certificate Issuers.
+    pub name: Option<String>,
+    /// What its certificates contain.
+    pub profile_id: Option<ProfileId>,
+    /// Whether keys may be made here for those who ask.
+    pub allow_dn_requests: Option<bool>,
+    /// Whether requests with a CSR are taken.
+    pub allow_csr_requests: Option<bool>,
+    /// Names of CSR Generators; empty: all.
+    pub allowed_generators: Option<Vec<String>>,
+    /// All teams that may use it; empty: every team.
+    pub teams: Option<Vec<TeamId>>,
+}
+
+/// Changes a live Certificate Issuer, for the requests that come from now on.
+///
+/// # Errors
+///
+/// [`crate::error::Code::NotFound`], also where it was deleted; as [`super::create`] otherwise. Nothing has
+/// changed then.
+pub async fn change(
+    state: &AppState,
+    by: &str,
+    id: CertIssuerId,
+    change: CertIssuerChange,
+) -> Result<CertIssuer, ApiError> {
+    let missing = || ApiError::not_found("Certificate Issuer");
+    let before = state.store.cert_issuer(id).await?.filter(|issuer| issuer.deleted_at.is_none());
+    let before = before.ok_or_else(missing)?;
+    if let Some(generators) = &change.allowed_generators {
+        check_generators(state, generators).await?;
+    }
+    if let Some(name) = change.name.as_ref().filter(|name| **name != before.name)
+        && state.store.live_cert_issuer_named(name).await?.is_some()
+    {
+        return Err(name_taken::<CertIssuer>("caName", name));
+    }
+    let after = CertIssuer {
+        name: change.name.unwrap_or(before.name),
+        profile_id: change.profile_id.unwrap_or(before.profile_id),
+        allow_dn_requests: change.allow_dn_requests.unwrap_or(before.allow_dn_requests),
+        allow_csr_requests: change.allow_csr_requests.unwrap_or(before.allow_csr_requests),
+        allowed_generators: change.allowed_generators.unwrap_or(before.allowed_generators),
+        ..before
+    };
+    if after.profile_id != before.profile_id {
+        let ca = state.store.local_ca(after.local_ca_id).await?;
+        let ca = ca.ok_or_else(|| unknown("localCaId", "Local CA"))?;
+        let profile = state.store.profile(after.profile_id).await?;
+        let profile = profile.ok_or_else(|| unknown("certProfileId", "profile"))?;
+        check_policy(state, &ca, &profile)?;
+    }
+    let mut write = state.store.begin().await?;
+    if !write.update_cert_issuer(&after).await? {
+        // It was deleted meanwhile.
+        return Err(missing());
+    }
+    if let Some(teams) = change.teams {
+        write.withdraw_teams_of(id).await?;
+        for team in teams {
+            write.authorise_ca(team, id).await?;
+        }
+    }
+    write.commit().await?;
+    tracing::info!(username = by, cert_issuer.id = %id, "changed a Certificate Issuer");
+    Ok(after)
+}

@@ -1,0 +1,219 @@
+//! Teams, as administrators change and delete them.
+
+use chancery_shared::id::{CertIssuerId, TeamId, UserId};
+
+use super::user::check_administrators;
+use crate::app::AppState;
+use crate::auth::Administrator;
+use crate::auth::client_address::ClientAddress;
+use crate::error::{ApiError, Code, Dependant};
+use crate::ip_white_list::IpWhiteList;
+use crate::reference::name_taken;
+use crate::store::account::Group;
+use crate::store::team::Team;
+
+/// What is to change of a team; `None` stays as it is. Each value is sound by itself.
+#[derive(Debug, Default)]
+pub struct TeamChange {
+    /// Its name among the teams.
+    pub name: Option<String>,
+    /// What it is for.
+    pub description: Option<String>,
+    /// Whether its members are administrators.
+    pub internal_group: Option<Group>,
+    /// All the issuers that are its own.
+    pub authorised_cas: Option<Vec<CertIssuerId>>,
+    /// No mail to its addresses when a certificate is issued.
+    pub dont_send_emails_on_issue: Option<bool>,
+    /// No mail to its addresses before a certificate expires.
+    pub dont_send_reminder_emails: Option<bool>,
+    /// Addresses its members may come from.
+    pub ip_white_list: Option<String>,
+    /// All its members.
+    pub members: Option<Vec<UserId>>,
+}
+
+/// Changes a team.
+///
+/// # Errors
+///
+/// [`Code::NotFound`], [`Code::NameTaken`]; [`Code::InvalidRequest`] where the list of addresses
+/// would shut out who sets it; [`Code::InUse`] where an issuer would be left open to every team;
+/// [`Code::LastAdministrator`]. Nothing has changed then.
+pub async fn change(
+    state: &AppState,
+    by: &Administrator,
+    from: ClientAddress,
+    id: TeamId,
+    change: TeamChange,
+) -> Result<(), ApiError> {
+    let before = find(state, id).await?;
+    if let Some(name) = change.name.as_ref().filter(|name| **name != before.name)
+        && state.store.team_named(name).await?.is_some()
+    {
+        return Err(name_taken::<Team>("name", name));
+    }
+    if let Some(issuers) = &change.authorised_cas {
+        check_not_opened(state, &before, issuers).await?;
+    }
+    let was_administrators = before.internal_group == Group::Administrators;
+    let after = Team {
+        name: change.name.unwrap_or(before.name),
+        description: change.description.unwrap_or(before.description),
+        internal_group: change.internal_group.unwrap_or(before.internal_group),
+        dont_send_emails_on_issue: change
+            .dont_send_emails_on_issue
+            .unwrap_or(before.dont_send_emails_on_issue),
+        dont_send_reminder_emails: change
+            .dont_send_reminder_emails
+            .unwrap_or(before.dont_send_reminder_emails),
+        ip_white_list: change.ip_white_list.unwrap_or(before.ip_white_list),
+        ..before
+    };
+    let members = match &change.members {
+        Some(members) => members.clone(),
+        None => state.store.members_of(id).await?.iter().map(|member| member.user_id).collect(),
+    };
+    check_not_shut_out(by, from, &members, &after.ip_white_list)?;
+    if was_administrators && after.internal_group != Group::Administrators {
+        check_not_last(state, &after).await?;
+    }
+    let mut write = state.store.begin().await?;
+    write.update_team(&after).await?;
+    if let Some(issuers) = change.authorised_cas {
+        write.withdraw_cas_of(id).await?;
+        for issuer in issuers {
+            write.authorise_ca(id, issuer).await?;
+        }
+    }
+    if let Some(members) = change.members {
+        write.remove_members(id).await?;
+        for member in members {
+            write.add_member(id, member).await?;
+        }
+    }
+    let what = format!("the members of {} would no longer be", after.name);
+    check_administrators(&mut write, &what).await?;
+    write.commit().await?;
+    tracing::info!(administrator = by.username(), team.id = %id, "changed a team");
+    Ok(())
+}
+
+/// Deletes a team that has no members, issuers and certificates.
+///
+/// # Errors
+///
+/// [`Code::NotFound`], [`Code::InUse`] or [`Code::LastAdministrator`]; nothing has changed then.
+pub async fn delete(state: &AppState, by: &Administrator, id: TeamId) -> Result<(), ApiError> {
+    let team = find(state, id).await?;
+    let dependants = dependants(state, id).await?;
+    if !dependants.is_empty() {
+        let message = format!(
+            "the team {} is in use; take its members, issuers and certificates away first",
+            team.name
+        );
+        return Err(ApiError::refused(Code::InUse, message).with_dependants(dependants));
+    }
+    if team.internal_group == Group::Administrators {
+        check_not_last(state, &team).await?;
+    }
+    let mut write = state.store.begin().await?;
+    write.delete_team(id).await?;
+    write.commit().await?;
+    tracing::info!(administrator = by.username(), team.id = %id, "deleted a team");
+    Ok(())
+}
+
+/// A list of addresses must not shut out the member who sets it: it would be nobody's to undo.
+///
+/// # Errors
+///
+/// [`Code::InvalidRequest`] naming `ipWhiteList`.
+pub fn check_not_shut_out(
+    by: &Administrator,
+    from: ClientAddress,
+    members: &[UserId],
+    list: &str,
+) -> Result<(), ApiError> {
+    let problem = |message: String| ApiError::invalid_field("ipWhiteList", message);
+    let list = IpWhiteList::read(list).map_err(|error| problem(error.to_string()))?;
+    let is_allowed = list.is_empty() || from.0.is_some_and(|address| list.holds(address));
+    if is_allowed || !members.contains(&by.actor().user_id()) {
+        return Ok(());
+    }
+    Err(problem(format!(
+        "would shut you out, a member who comes from {}; add that address, or leave the team first",
+        from.0.map_or_else(|| "an unknown address".to_owned(), |address| address.to_string())
+    )))
+}
+
+async fn find(state: &AppState, id: TeamId) -> Result<Team, ApiError> {
+    state.store.team(id).await?.ok_or_else(|| ApiError::not_found("team"))
+}
+
+/// What stands in the way of deletion, the first of each kind.
+async fn dependants(state: &AppState, id: TeamId) -> Result<Vec<Dependant>, ApiError> {
+    let mut found = Vec::new();
+    let mut add = |kind: &str, id: String, name: String| {
+        found.push(Dependant { kind: kind.to_owned(), id, name });
+    };
+    for member in state.store.members_of(id).await?.iter().take(FIRST) {
+        let account = state.store.account(member.user_id).await?;
+        let name = account.map(|account| account.username).unwrap_or_default();
+        add("users", member.user_id.to_string(), name);
+    }
+    for pair in state.store.authorised_cas_of(id).await?.iter().take(FIRST) {
+        let issuer = state.store.cert_issuer(pair.cert_issuer_id).await?;
+        let name = issuer.map(|issuer| issuer.name).unwrap_or_default();
+        add("ca", pair.cert_issuer_id.to_string(), name);
+    }
+    for (certificate, name) in state.store.first_certificates_of_team(id).await? {
+        add("certs", certificate, name);
+    }
+    Ok(found)
+}
+
+/// An issuer without any team is open to every one: it must not become so by the way.
+async fn check_not_opened(
+    state: &AppState,
+    team: &Team,
+    kept: &[CertIssuerId],
+) -> Result<(), ApiError> {
+    let mut opened = Vec::new();
+    for pair in state.store.authorised_cas_of(team.id).await? {
+        let id = pair.cert_issuer_id;
+        if kept.contains(&id) || state.store.authorised_teams_of(id).await?.len() > 1 {
+            continue;
+        }
+        let issuer = state.store.cert_issuer(id).await?;
+        let name = issuer.map(|issuer| issuer.name).unwrap_or_default();
+        opened.push(Dependant { kind: "ca".to_owned(), id: id.to_string(), name });
+    }
+    if opened.is_empty() {
+        return Ok(());
+    }
+    let message = format!(
+        "the team {} is the only one of some issuers, and without any team they would be open to \
+         every one; give them another team first, or open them at the issuer",
+        team.name
+    );
+    Err(ApiError::refused(Code::InUse, message).with_dependants(opened))
+}
+
+/// What no user asked for, such as the certificates of CAs, belongs to a team of the administrators.
+async fn check_not_last(state: &AppState, team: &Team) -> Result<(), ApiError> {
+    let teams = state.store.teams().await?;
+    let is_other =
+        |other: &Team| other.id != team.id && other.internal_group == Group::Administrators;
+    if teams.iter().any(is_other) {
+        return Ok(());
+    }
+    let message = format!(
+        "{} is the last team of the administrators; make another one ADMIN first",
+        team.name
+    );
+    Err(ApiError::refused(Code::LastAdministrator, message))
+}
+
+/// So many dependants of a kind are told.
+const FIRST: usize = 10;

@@ -1,0 +1,166 @@
+//! Users, as administrators change and delete them.
+
+use chancery_shared::id::{TeamId, UserId};
+
+use crate::app::AppState;
+use crate::auth::Administrator;
+use crate::auth::password::Password;
+use crate::error::{ApiError, Code};
+use crate::store::Write;
+use crate::store::account::{Account, Group};
+
+/// What is to change of a user; `None` stays as it is. Each value is sound by itself.
+#[derive(Debug, Default)]
+pub struct UserChange {
+    /// Where mail goes; may be empty.
+    pub email: Option<String>,
+    /// A new password.
+    pub password: Option<Password>,
+    /// Whether it is an administrator by itself.
+    pub group: Option<Group>,
+    /// Whether it may log in.
+    pub enabled: Option<bool>,
+    /// All its teams.
+    pub teams: Option<Vec<TeamId>>,
+    /// Whether it can do nothing but change its password.
+    pub must_change_password: Option<bool>,
+}
+
+/// Changes a user. A new password, and being disabled, end its tokens.
+///
+/// # Errors
+///
+/// [`Code::NotFound`]; [`Code::NotPermitted`] where administrators change their own group, teams or
+/// password so; [`Code::LastAdministrator`]. Nothing has changed then.
+pub async fn change(
+    state: &AppState,
+    by: &Administrator,
+    id: UserId,
+    change: UserChange,
+) -> Result<(), ApiError> {
+    let hash = match &change.password {
+        Some(password) => Some(state.passwords.hash(password.clone()).await?),
+        None => None,
+    };
+    let mut write = state.store.begin().await?;
+    write.hold_account(id).await?;
+    // As it is while it is held.
+    let before = find(state, id).await?;
+    if id == by.actor().user_id() {
+        check_own(state, &before, &change).await?;
+    }
+    let ends_tokens = hash.is_some() || (before.enabled && change.enabled == Some(false));
+    let after = Account {
+        email: change.email.unwrap_or(before.email),
+        group: change.group.unwrap_or(before.group),
+        enabled: change.enabled.unwrap_or(before.enabled),
+        must_change_password: change.must_change_password.unwrap_or(before.must_change_password),
+        password_hash: hash.unwrap_or(before.password_hash),
+        ..before
+    };
+    write.update_account(&after).await?;
+    if let Some(teams) = change.teams {
+        write.leave_teams(id).await?;
+        for team in teams {
+            write.add_member(team, id).await?;
+        }
+    }
+    if ends_tokens {
+        write.end_tokens_of(id).await?;
+    }
+    let username = &after.username;
+    check_administrators(&mut write, &format!("the user {username} would no longer be one"))
+        .await?;
+    write.commit().await?;
+    tracing::info!(administrator = by.username(), user.id = %id, "changed a user");
+    Ok(())
+}
+
+/// Deletes a user, and ends its tokens. Its certificates stay, under its name.
+///
+/// # Errors
+///
+/// [`Code::NotFound`], [`Code::NotPermitted`] for oneself, or [`Code::LastAdministrator`]; nothing
+/// has changed then.
+pub async fn delete(state: &AppState, by: &Administrator, id: UserId) -> Result<(), ApiError> {
+    if id == by.actor().user_id() {
+        return Err(own("you can't delete yourself; another administrator can"));
+    }
+    let mut write = state.store.begin().await?;
+    write.hold_account(id).await?;
+    let account = find(state, id).await?;
+    write.delete_account(id).await?;
+    let username = &account.username;
+    check_administrators(&mut write, &format!("the user {username} would be gone")).await?;
+    write.commit().await?;
+    tracing::info!(administrator = by.username(), user.id = %id, "deleted a user");
+    Ok(())
+}
+
+/// Lets a user try to log in again.
+///
+/// # Errors
+///
+/// [`Code::NotFound`].
+pub async fn unlock(state: &AppState, by: &Administrator, id: UserId) -> Result<(), ApiError> {
+    find(state, id).await?;
+    let mut write = state.store.begin().await?;
+    write.unlock(id).await?;
+    write.commit_beside_inventory().await?;
+    tracing::info!(administrator = by.username(), user.id = %id, "unlocked a user");
+    Ok(())
+}
+
+/// The user of this id.
+///
+/// # Errors
+///
+/// [`Code::NotFound`].
+pub async fn find(state: &AppState, id: UserId) -> Result<Account, ApiError> {
+    state.store.account(id).await?.ok_or_else(|| ApiError::not_found("user"))
+}
+
+/// Someone must be able to administer the service after this transaction.
+///
+/// # Errors
+///
+/// [`Code::LastAdministrator`].
+pub async fn check_administrators(write: &mut Write, what: &str) -> Result<(), ApiError> {
+    if write.enabled_administrators().await? > 0 {
+        return Ok(());
+    }
+    let message = format!(
+        "there would be no enabled administrator left: {what}; make another administrator first"
+    );
+    Err(ApiError::refused(Code::LastAdministrator, message))
+}
+
+/// A mistake, or a token that someone else holds, must not change what its owner is.
+async fn check_own(
+    state: &AppState,
+    before: &Account,
+    change: &UserChange,
+) -> Result<(), ApiError> {
+    if change.password.is_some() {
+        return Err(own("you change your own password with POST /api/currentuser/password"));
+    }
+    if change.group.is_some_and(|group| group != before.group) {
+        return Err(own("you can't change your own group; another administrator can"));
+    }
+    if change.enabled == Some(false) {
+        return Err(own("you can't disable yourself; another administrator can"));
+    }
+    if let Some(teams) = &change.teams {
+        let now = state.store.memberships_of(before.id).await?;
+        let is_same =
+            now.len() == teams.len() && now.iter().all(|own| teams.contains(&own.team_id));
+        if !is_same {
+            return Err(own("you can't change your own teams; another administrator can"));
+        }
+    }
+    Ok(())
+}
+
+fn own(message: &str) -> ApiError {
+    ApiError::refused(Code::NotPermitted, message)
+}
