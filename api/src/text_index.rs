@@ -36,7 +36,11 @@ impl TextIndexer {
                         tracing::warn!(error, "texts are indexed later");
                     }
                 }
-                let _ = tokio::time::timeout(EVERY, stopping.wait_for(|stop| *stop)).await;
+                let pause = tokio::time::timeout(EVERY, stopping.wait_for(|stop| *stop)).await;
+                if let Ok(Err(_)) = pause {
+                    // Nobody is left who could stop it.
+                    break;
+                }
             }
         });
         Self { stop, task }

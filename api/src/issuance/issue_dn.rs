@@ -59,6 +59,8 @@ pub async fn issue_for_dn<S: Signing, R: Records>(
     // 3. What: the DN, the names; what would be refused costs no key.
     let request = understand(&issuance)?;
     check(&issuance, &request.subject(&stand_in(issuance.generator.key).map_err(not_der)?))?;
+    // Nor does what could not be signed now.
+    signing.check_key(issuance.issuer.key_id).map_err(IssueError::Signing)?;
     let key = workshop.keys.make(issuance.generator.key).await.map_err(IssueError::Key)?;
     let csr = key.csr(&request.subject, request.names(), issuance.generator.signature);
     let csr = csr.map_err(IssueError::OwnCsr)?;

@@ -13,6 +13,13 @@ use crate::signer_client::{Journaled, SignerClient, SignerError, Signing as Answ
 
 /// Signs end-entity certificates.
 pub trait Signing: Sync {
+    /// Whether there is any use in asking for a signature with this key, as far as is known here.
+    ///
+    /// # Errors
+    ///
+    /// What the signer would answer, without the wait.
+    fn check_key(&self, id: KeyId) -> Result<(), SigningError>;
+
     /// Takes the next serial nonce of a connection, drafts with it, and has the draft signed on
     /// that very connection.
     ///
@@ -75,6 +82,10 @@ impl SigningError {
 }
 
 impl Signing for SignerClient {
+    fn check_key(&self, id: KeyId) -> Result<(), SigningError> {
+        Ok(self.state().check_key(id)?)
+    }
+
     async fn sign_certificate<D>(
         &self,
         request: SigningRequest<'_, D>,

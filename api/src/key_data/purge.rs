@@ -12,11 +12,15 @@ use crate::certificate::history::HistoryEvent;
 use crate::job_runs;
 use crate::lease::{Job, Lease};
 use crate::settings::Settings;
+use crate::signer_client::SignerState;
 use crate::store::StoreError;
 use crate::store::certificate::HistoryEntry;
 
 /// Pause between two runs.
 const EVERY: Duration = Duration::from_mins(1);
+
+/// So long a start waits for the signer.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// On a shared database one process at a time does it.
 const JOB: Job = Job { name: "key-data", holds_for: time::Duration::minutes(2) };
@@ -37,7 +41,13 @@ impl Purger {
         let (stop, mut stopping) = watch::channel(false);
         let task = tokio::spawn(async move {
             while !*stopping.borrow() {
-                // Each process for itself.
+                // Each process for itself, once it has a signer.
+                let mut signer = state.signer.watch_state();
+                let is_there = async { signer.wait_for(SignerState::is_reachable).await.is_ok() };
+                tokio::select! {
+                    _ = tokio::time::timeout(PATIENCE, is_there) => {}
+                    () = async { drop(stopping.wait_for(|stop| *stop).await) } => break,
+                }
                 if let Err(error) = state.vault.open_all(&state).await {
                     let error = crate::log::Chain(&error).to_string();
                     tracing::warn!(error, "data keys are opened later");
@@ -54,7 +64,11 @@ impl Purger {
                 if let Some(outcome) = outcome {
                     job_runs::keep(&state, JOB.name, EVERY, outcome).await;
                 }
-                let _ = tokio::time::timeout(EVERY, stopping.wait_for(|stop| *stop)).await;
+                let pause = tokio::time::timeout(EVERY, stopping.wait_for(|stop| *stop)).await;
+                if let Ok(Err(_)) = pause {
+                    // Nobody is left who could stop it.
+                    break;
+                }
             }
         });
         Self { stop, task }
@@ -96,8 +110,8 @@ async fn purge(state: &AppState, lease: &Lease<'_>) -> Result<usize, StoreError>
     write.commit_beside_inventory().await?;
     if removed > 0 {
         tracing::info!(removed, "removed key data whose time is over");
-        state.store.forget_old_pages().await?;
     }
+    state.store.forget_old_pages().await?;
     Ok(removed)
 }
 

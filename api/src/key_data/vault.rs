@@ -55,6 +55,8 @@ impl Vault {
         if let Some(key) = self.open().newest(token, now) {
             return Ok(key);
         }
+        // What is known to be away is not waited for, least of all by many in a row.
+        state.signer.state().check_token(token)?;
         let _alone = self.0.making.lock().await;
         if let Some(key) = self.open().newest(token, now) {
             return Ok(key);
@@ -95,11 +97,19 @@ impl Vault {
     /// The token or the database is away; those that were opened stay open.
     pub async fn open_all(&self, state: &AppState) -> Result<(), ApiError> {
         let ids = state.store.data_key_ids().await?;
-        self.open().keys.retain(|id, _| ids.contains(id));
-        for id in ids {
-            self.key(state, id).await?;
+        {
+            let mut open = self.open();
+            let newest: Vec<_> = open.newest.values().map(|(id, _)| *id).collect();
+            open.keys.retain(|id, _| ids.contains(id) || newest.contains(id));
         }
-        Ok(())
+        // One that no token opens any more must not keep the others closed.
+        let mut outcome = Ok(());
+        for id in ids {
+            if let Err(error) = self.key(state, id).await {
+                outcome = Err(error);
+            }
+        }
+        outcome
     }
 
     fn open(&self) -> MutexGuard<'_, Open> {

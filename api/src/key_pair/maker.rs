@@ -18,6 +18,8 @@ pub struct KeyMaker {
     turns: Arc<Semaphore>,
     /// Who finds no seat comes back later: a queue without end would starve everyone in it.
     seats: Arc<Semaphore>,
+    /// What is made of a certificate that is signed already waits for no key of others.
+    benches: Arc<Semaphore>,
     pool: Pool,
 }
 
@@ -42,6 +44,7 @@ impl KeyMaker {
         Self {
             turns: Arc::new(Semaphore::new(processors)),
             seats: Arc::new(Semaphore::new(processors + WAITING)),
+            benches: Arc::new(Semaphore::new(processors)),
             pool: Pool::new(pool),
         }
     }
@@ -55,7 +58,8 @@ impl KeyMaker {
         if let Some(ready) = self.pool.take(algorithm) {
             return Ok(ready);
         }
-        let seat = Arc::clone(&self.seats).try_acquire_owned().map_err(|_| MakeError::Busy)?;
+        let seat = Arc::clone(&self.seats).try_acquire_many_owned(seats(algorithm));
+        let seat = seat.map_err(|_| MakeError::Busy)?;
         let work = move || {
             let began = Instant::now();
             let made = KeyPair::generate(algorithm);
@@ -65,12 +69,12 @@ impl KeyMaker {
             .record(began.elapsed().as_secs_f64());
             made
         };
-        let made = self.work(work).await?;
+        let made = on(&self.turns, work).await?;
         drop(seat);
         Ok(made?)
     }
 
-    /// Does work that takes a processor, when there is one.
+    /// Does what comes after a signature and takes a processor, when there is one.
     ///
     /// # Errors
     ///
@@ -79,17 +83,37 @@ impl KeyMaker {
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, MakeError> {
-        let turn = Arc::clone(&self.turns).acquire_owned().await;
-        let turn = turn.map_err(|_| MakeError::CutOff)?;
-        // The permit travels along: a caller that goes away doesn't free the processor.
-        let done = tokio::task::spawn_blocking(move || {
-            let result = work();
-            drop(turn);
-            result
-        });
-        done.await.map_err(|_| MakeError::CutOff)
+        on(&self.benches, work).await
     }
 }
 
-/// Requests that may wait for a key: at 40 ms each for RSA 2048 some seconds' worth.
+async fn on<T: Send + 'static>(
+    processors: &Arc<Semaphore>,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T, MakeError> {
+    let permit = Arc::clone(processors).acquire_owned().await;
+    let permit = permit.map_err(|_| MakeError::CutOff)?;
+    // The permit travels along: a caller that goes away doesn't free the processor.
+    let done = tokio::task::spawn_blocking(move || {
+        let result = work();
+        drop(permit);
+        result
+    });
+    done.await.map_err(|_| MakeError::CutOff)
+}
+
+/// Seats in the queue: at some 40 ms each a few seconds' worth.
 const WAITING: usize = 256;
+
+/// What a key of this kind takes on average, in seats.
+fn seats(algorithm: KeyAlgorithm) -> u32 {
+    match algorithm {
+        KeyAlgorithm::Rsa3072 => 4,
+        KeyAlgorithm::Rsa4096 => 10,
+        KeyAlgorithm::Rsa2048
+        | KeyAlgorithm::EcdsaP256
+        | KeyAlgorithm::EcdsaP384
+        | KeyAlgorithm::EcdsaP521
+        | KeyAlgorithm::Ed25519 => 1,
+    }
+}

@@ -118,11 +118,12 @@ impl Shared {
         }
     }
 
-    /// The next size that lacks a key, the smallest first; waits while none does.
+    /// The next size that lacks a key, the one with the fewest first: one that is asked for faster
+    /// than keys are made must not keep the others waiting for ever. Waits while none lacks any.
     fn next(&self) -> Option<KeyAlgorithm> {
         let lacking = |state: &State| {
-            let mut sizes = state.ready.iter();
-            sizes.find(|(_, keys)| keys.len() < self.size.keys).map(|(size, _)| *size)
+            let sizes = state.ready.iter().filter(|(_, keys)| keys.len() < self.size.keys);
+            sizes.min_by_key(|(_, keys)| keys.len()).map(|(size, _)| *size)
         };
         let is_idle = |state: &mut State| !state.is_over && lacking(state).is_none();
         let state = self.changed.wait_while(self.lock(), is_idle);

@@ -14,7 +14,7 @@ use cbc::cipher::{BlockModeDecrypt as _, BlockModeEncrypt as _, KeyIvInit as _};
 use der::Tag;
 use der::asn1::ObjectIdentifier;
 use des::TdesEde3;
-use pkcs12::kdf::{Pkcs12KeyType, derive_key_utf8};
+use pkcs12::kdf::{Pkcs12KeyType, derive_key};
 use sha1::Sha1;
 use zeroize::Zeroizing;
 
@@ -78,13 +78,11 @@ impl Cipher {
     ) -> Result<Self, PackagingError> {
         let mut salt = vec![0; 8];
         random.fill(&mut salt);
-        let rounds = rounds(iterations)?;
-        let derived = |id, length| {
-            let made = derive_key_utf8::<Sha1>(password.text(), &salt, id, rounds, length);
-            made.map(Zeroizing::new)
-        };
-        let key = derived(Pkcs12KeyType::EncryptionKey, 24)?;
-        let iv = derived(Pkcs12KeyType::Iv, 8)?;
+        let (text, rounds) = (password.to_bmp(), rounds(iterations)?);
+        let derived =
+            |id, length| Zeroizing::new(derive_key::<Sha1>(&text, &salt, id, rounds, length));
+        let key = derived(Pkcs12KeyType::EncryptionKey, 24);
+        let iv = derived(Pkcs12KeyType::Iv, 8);
         Ok(Self { scheme: Scheme::TripleDes { key, iv }, salt, iterations })
     }
 

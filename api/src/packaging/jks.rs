@@ -32,7 +32,7 @@ pub(super) fn write(
     now: OffsetDateTime,
     random: &dyn Random,
 ) -> Result<Vec<u8>, PackagingError> {
-    let password = utf16(password);
+    let password = password.to_utf16();
     let mut salt = [0; HASH];
     random.fill(&mut salt);
     let key = protect(contents.pkcs8, &password, &salt)?;
@@ -90,12 +90,6 @@ fn under_keystream(bytes: &[u8], password: &[u8], salt: &[u8; HASH]) -> Vec<u8> 
         result.extend(chunk.iter().zip(block).map(|(byte, key)| byte ^ key));
     }
     result
-}
-
-fn utf16(password: &P12Password) -> Zeroizing<Vec<u8>> {
-    let mut bytes = Zeroizing::new(Vec::with_capacity(password.text().len() * 2));
-    bytes.extend(password.text().encode_utf16().flat_map(u16::to_be_bytes));
-    bytes
 }
 
 fn length(length: usize) -> Result<[u8; 4], PackagingError> {

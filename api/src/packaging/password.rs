@@ -24,6 +24,9 @@ pub enum BadPassword {
     Length,
 }
 
+/// In UTF-16.
+const NUL: [u8; 2] = [0; 2];
+
 /// Most characters.
 pub const MAX_LENGTH: usize = 1024;
 
@@ -31,6 +34,21 @@ impl P12Password {
     /// The text itself.
     pub(in crate::packaging) fn text(&self) -> &str {
         &self.0
+    }
+
+    /// UTF-16 in big endian order, as JKS hashes it.
+    pub(in crate::packaging) fn to_utf16(&self) -> Zeroizing<Vec<u8>> {
+        // With room for an end: growing would leave a copy behind.
+        let mut bytes = Zeroizing::new(Vec::with_capacity(self.0.len() * 2 + NUL.len()));
+        bytes.extend(self.0.encode_utf16().flat_map(u16::to_be_bytes));
+        bytes
+    }
+
+    /// The same with a NUL behind it, as PKCS#12 hashes it (RFC 7292, appendix B.1).
+    pub(in crate::packaging) fn to_bmp(&self) -> Zeroizing<Vec<u8>> {
+        let mut bytes = self.to_utf16();
+        bytes.extend(NUL);
+        bytes
     }
 }
 
@@ -55,7 +73,8 @@ impl fmt::Debug for P12Password {
 }
 
 /// For a field that holds one; what is empty is absent. Unlike other fields it is read without a
-/// copy that nobody wipes, and without a word of its value in any error.
+/// copy of ours that nobody wipes (where JSON escapes a character, serde_json keeps one until the
+/// body is read), and without a word of its value in any error.
 ///
 /// # Errors
 ///

@@ -1,7 +1,6 @@
 //! The two engines. Nothing outside the store can tell which one is in use.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use sqlx::any::{AnyArguments, AnyConnectOptions, AnyPoolOptions};
@@ -10,11 +9,11 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
 use super::certificate::{Writer, WriterHandle};
+use super::health::Health;
 use super::inventory_version::Readings;
 use super::seat::Seat;
 use super::write::{Lent, Write};
 use super::{StoreError, schema};
-use crate::random::{Random as _, SystemRandom};
 
 /// A handle to the database; clones share one pool.
 #[derive(Clone, Debug)]
@@ -22,7 +21,7 @@ pub struct Store {
     pool: AnyPool,
     engine: Engine,
     writer: Writer,
-    health: Arc<Health>,
+    pub(super) health: Arc<Health>,
     readings: Arc<Readings>,
     searches: Arc<Semaphore>,
 }
@@ -37,24 +36,6 @@ pub(in crate::store) enum EngineName {
 impl EngineName {
     fn of(connection: &AnyConnection) -> Self {
         if connection.backend_name() == SQLITE { Self::Sqlite } else { Self::Postgres }
-    }
-}
-
-#[derive(Debug, Default)]
-pub(super) struct Health {
-    /// The last transaction that wrote was undone, for whatever reason: the disk may be full.
-    is_in_doubt: AtomicBool,
-    /// Held by whoever looks whether it still is.
-    probe: tokio::sync::Mutex<()>,
-}
-
-impl Health {
-    pub(super) fn is_doubtful(&self) {
-        self.is_in_doubt.store(true, Ordering::Release);
-    }
-
-    pub(super) fn is_well(&self) {
-        self.is_in_doubt.store(false, Ordering::Release);
     }
 }
 
@@ -98,51 +79,10 @@ impl Store {
             pool,
             engine,
             writer: Writer::default(),
-            health: Arc::default(),
+            health: Arc::new(Health::at_start()),
             readings: Arc::default(),
             searches: Arc::new(Semaphore::new(MAX_SEARCHES)),
         })
-    }
-
-    /// Whether the database answers; where the last write failed, whether it takes one.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError::Unavailable`] where it does not.
-    pub async fn ping(&self) -> Result<(), StoreError> {
-        let found = sqlx::query(PING).execute(&self.pool).await;
-        found.map(drop).map_err(StoreError::of("installation"))?;
-        if !self.health.is_in_doubt.load(Ordering::Acquire) {
-            return Ok(());
-        }
-        let _alone = self.health.probe.lock().await;
-        if !self.health.is_in_doubt.load(Ordering::Acquire) {
-            return Ok(());
-        }
-        let mut write = self.begin().await?;
-        // SQLite writes no page for what stands there already.
-        let mut value = [0; 8];
-        SystemRandom.fill(&mut value);
-        write.set_fact(PROBE, &hex::encode(value)).await?;
-        write.commit_beside_inventory().await
-    }
-
-    /// Lets nothing that was deleted stand in a file: SQLite's log still has the pages as they
-    /// were, until it is emptied. PostgreSQL's own cleaning does the like in its time.
-    ///
-    /// # Errors
-    ///
-    /// Only if the database fails.
-    pub async fn forget_old_pages(&self) -> Result<(), StoreError> {
-        if self.engine() == EngineName::Postgres {
-            return Ok(());
-        }
-        let (is_blocked, ..): (i64, i64, i64) =
-            sqlx::query_as(EMPTY_LOG).fetch_one(&self.pool).await.map_err(StoreError::of("any"))?;
-        if is_blocked != 0 {
-            tracing::warn!("a long read keeps the log of SQLite from being emptied now");
-        }
-        Ok(())
     }
 
     /// Ends all connections, after the statements that run.
@@ -287,13 +227,6 @@ const SQLITE_SETTINGS: &str = "
 
 /// A process whose host died in the middle of a transaction holds its locks no longer than this.
 const POSTGRES_SETTINGS: &str = "SET idle_in_transaction_session_timeout = 10000";
-
-const PING: &str = "SELECT name FROM installation WHERE name = ''";
-
-const EMPTY_LOG: &str = "PRAGMA wal_checkpoint(TRUNCATE)";
-
-/// A fact that says nothing: changing it shows that the database takes writes.
-const PROBE: &str = "probe";
 
 const MAX_CONNECTIONS: u32 = 16;
 const MAX_SEARCHES: usize = 4;

@@ -179,6 +179,7 @@ impl Write {
     ///
     /// Only if the database fails.
     pub async fn remove_key_data(&mut self, id: CertificateId) -> Result<bool, StoreError> {
+        self.leaves_old_pages();
         let mut removed = 0;
         for sql in [OVERWRITE, DELETE, FORGET] {
             let done = sqlx::query(sql).bind(id.to_string()).execute(self.connection()).await;

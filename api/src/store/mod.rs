@@ -27,6 +27,7 @@ pub mod csr_generator;
 pub mod ended_token;
 mod engine;
 mod error;
+mod health;
 pub mod installation;
 pub mod inventory_version;
 pub mod journal_head;

@@ -6,7 +6,8 @@ use sqlx::pool::PoolConnection;
 use sqlx::{Any, AnyConnection, Executor as _};
 
 use super::StoreError;
-use super::engine::{EngineName, Health};
+use super::engine::EngineName;
+use super::health::Health;
 use super::seat::Seated;
 
 /// A transaction that writes. What is dropped is undone by ending its connection: a full disk can
@@ -70,6 +71,11 @@ impl Write {
     /// As [`Self::commit`].
     pub async fn let_go(self) -> Result<(), StoreError> {
         self.commit_beside_inventory().await
+    }
+
+    /// What this transaction removes must not stay in the log.
+    pub(super) fn leaves_old_pages(&self) {
+        self.health.has_old_pages();
     }
 
     pub(super) fn is_committed(&mut self) {

@@ -11,7 +11,7 @@ use aws_lc_rs::hmac;
 use const_oid::db::rfc5911::{ID_DATA, ID_ENCRYPTED_DATA};
 use der::Tag;
 use der::asn1::ObjectIdentifier;
-use pkcs12::kdf::{Pkcs12KeyType, derive_key_utf8};
+use pkcs12::kdf::{Pkcs12KeyType, derive_key};
 use sha1::{Digest as _, Sha1};
 use sha2::Sha256;
 use zeroize::Zeroizing;
@@ -72,14 +72,14 @@ impl Mac {
         const SHA256: ObjectIdentifier = ObjectIdentifier::new_unwrap("2.16.840.1.101.3.4.2.1");
         let mut salt = [0; 8];
         random.fill(&mut salt);
-        let (text, rounds, id) = (password.text(), rounds(iterations)?, Pkcs12KeyType::Mac);
+        let (text, rounds, id) = (password.to_bmp(), rounds(iterations)?, Pkcs12KeyType::Mac);
         let (key, digest) = match profile {
             P12Profile::Modern => {
-                let key = derive_key_utf8::<Sha256>(text, &salt, id, rounds, 32)?;
+                let key = derive_key::<Sha256>(&text, &salt, id, rounds, 32);
                 (hmac::Key::new(hmac::HMAC_SHA256, &Zeroizing::new(key)), SHA256)
             }
             P12Profile::Compatible => {
-                let key = derive_key_utf8::<Sha1>(text, &salt, id, rounds, 20)?;
+                let key = derive_key::<Sha1>(&text, &salt, id, rounds, 20);
                 let algorithm = hmac::HMAC_SHA1_FOR_LEGACY_USE_ONLY;
                 (hmac::Key::new(algorithm, &Zeroizing::new(key)), SHA1)
             }

@@ -16,7 +16,7 @@ use crate::certificate::history::HistoryEvent;
 use crate::error::{ApiError, Code, JsonError};
 use crate::inventory::view::Look;
 use crate::key_data::Form;
-use crate::request::PathId;
+use crate::request::{NoParameters, PathId, Query};
 use crate::settings::Settings;
 use crate::store::certificate::{Certificate, HistoryEntry};
 
@@ -34,6 +34,7 @@ pub(super) async fn p12(
     actor: Actor,
     look: Look,
     PathId(id): PathId<kind::Certificate>,
+    _: Query<NoParameters>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let (row, bytes) = kept(&state, &actor, look, id, Form::P12).await?;
@@ -53,6 +54,7 @@ pub(super) async fn jks(
     actor: Actor,
     look: Look,
     PathId(id): PathId<kind::Certificate>,
+    _: Query<NoParameters>,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
     let (row, bytes) = kept(&state, &actor, look, id, Form::Jks).await?;
@@ -72,6 +74,7 @@ pub(super) async fn pem(
     actor: Actor,
     look: Look,
     PathId(id): PathId<kind::Certificate>,
+    _: Query<NoParameters>,
 ) -> Result<Response, ApiError> {
     let (row, bytes) = kept(&state, &actor, look, id, Form::Pem).await?;
     file(&row, "key.pem", "application/x-pem-file", bytes).map(unstored)

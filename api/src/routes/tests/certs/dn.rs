@@ -30,6 +30,24 @@ async fn request(persona: &Persona, body: &Value) -> Answer {
 }
 
 #[tokio::test]
+async fn the_profile_of_the_package_is_the_one_that_was_asked_for() {
+    /// pbeWithSHAAnd3-KeyTripleDES-CBC and PBES2.
+    const TRIPLE_DES: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x0c, 0x01, 0x03];
+    const PBES2: &[u8] = &[0x2a, 0x86, 0x48, 0x86, 0xf7, 0x0d, 0x01, 0x05, 0x0d];
+    let api = api_with_issuer().await;
+    for (asked, inside, other) in [
+        (json!({}), PBES2, TRIPLE_DES),
+        (json!({"p12Profile": "modern"}), PBES2, TRIPLE_DES),
+        (json!({"p12Profile": "compatible"}), TRIPLE_DES, PBES2),
+    ] {
+        let issued = request(&api.member(), &with(asked.clone())).await.json();
+        let p12 = STANDARD.decode(issued["p12Data"].as_str().unwrap()).unwrap();
+        let holds = |part: &[u8]| p12.windows(part.len()).any(|window| window == part);
+        assert!(holds(inside) && !holds(other), "{asked}");
+    }
+}
+
+#[tokio::test]
 async fn a_dn_becomes_a_certificate_its_key_and_a_record() {
     let api = api_with_issuer().await;
     let names = json!(["DNS:www.example.test", "IP:192.0.2.9"]);

@@ -213,6 +213,24 @@ async fn each_day_has_a_data_key_that_stays_while_anything_is_sealed_under_it() 
 }
 
 #[tokio::test]
+async fn a_process_opens_the_data_keys_at_its_start_and_needs_no_token_for_downloads_then() {
+    let mut api = api_with_issuer().await;
+    let issued = made(&api.member()).await;
+    api.state = AppState::new(App { vault: Vault::default(), ..App::clone(&api.state) });
+    api.state.vault.open_all(&api.state).await.unwrap();
+
+    api.fake.script(|request| match request {
+        Request::Unseal(_) => Reaction::Refuse(refusal(RefusalCode::TokenUnavailable)),
+        _ => Reaction::Answer,
+    });
+
+    assert_eq!(p12(&api.member(), &issued).await.text, issued["p12Data"].as_str().unwrap());
+    api.state = AppState::new(App { vault: Vault::default(), ..App::clone(&api.state) });
+    assert!(api.state.vault.open_all(&api.state).await.is_err());
+    assert_eq!(code(&p12(&api.member(), &issued).await), (503, "token_unavailable".to_owned()));
+}
+
+#[tokio::test]
 async fn where_no_token_can_seal_it_a_key_that_is_to_be_kept_is_not_made() {
     let api = api_with_issuer().await;
     let before = api.fake.signer().journal.entries.len();
