@@ -54,7 +54,9 @@ impl ItemPurger {
         let task = tokio::spawn(async move {
             match note_days(&state).await {
                 Ok(hastened) => state.purge_start.set(hastened),
-                Err(error) => tracing::warn!(error = %Chain(&error), "what this start brings nearer is not told"),
+                Err(error) => {
+                    tracing::warn!(error = %Chain(&error), "what comes nearer is not told");
+                }
             }
             while !*stopping.borrow() {
                 let done = run_once(&state).await;
