@@ -12,6 +12,7 @@ use chancery_api::service::Service;
 use chancery_api::{log, metrics};
 use clap::Parser;
 use rustix::fs::Mode;
+use rustix::mm::{MlockAllFlags, mlockall};
 use rustix::process::{
     DumpableBehavior, Resource, Rlimit, getrlimit, set_dumpable_behavior, setrlimit, umask,
 };
@@ -50,6 +51,7 @@ fn run(home: &Path) -> anyhow::Result<()> {
     let config = Config::check(file, home)?;
     log::start(&config.log_level)?;
     forbid_core_dumps();
+    lock_memory();
     allow_many_connections();
     let provider = rustls::crypto::aws_lc_rs::default_provider();
     if provider.install_default().is_err() {
@@ -101,6 +103,26 @@ fn forbid_core_dumps() {
         .and_then(|()| set_dumpable_behavior(DumpableBehavior::NotDumpable));
     if let Err(error) = forbidden {
         tracing::warn!(%error, "a crash may write the memory of this process to a file");
+    }
+}
+
+/// Private keys and passwords must not be written to swap. Where memory may be locked up to a limit
+/// alone, nothing is: past the limit this process would get no more memory at all.
+fn lock_memory() {
+    let limit = getrlimit(Resource::Memlock);
+    if limit.current.is_some()
+        && setrlimit(Resource::Memlock, Rlimit { current: None, maximum: None }).is_err()
+    {
+        tracing::warn!(
+            "private keys in memory may be written to swap: let this process lock all of its memory \
+             (LimitMEMLOCK=infinity), or use encrypted swap or none"
+        );
+        return;
+    }
+    // Pages as they are touched: threads have large stacks that they never use.
+    let flags = MlockAllFlags::CURRENT | MlockAllFlags::FUTURE | MlockAllFlags::ONFAULT;
+    if let Err(error) = mlockall(flags) {
+        tracing::warn!(%error, "private keys in memory may be written to swap");
     }
 }
 

@@ -12,7 +12,7 @@ use metrics_exporter_prometheus::{Matcher, PrometheusBuilder, PrometheusHandle};
 /// If the process collects already.
 pub fn install() -> Result<PrometheusHandle, metrics_exporter_prometheus::BuildError> {
     PrometheusBuilder::new()
-        .set_buckets_for_metric(Matcher::Suffix("duration_seconds".to_owned()), BUCKETS)?
+        .set_buckets_for_metric(Matcher::Suffix("_seconds".to_owned()), BUCKETS)?
         .install_recorder()
 }
 

@@ -110,3 +110,30 @@ fn database_and_folder_of_the_api_open_no_kept_key_without_the_token() {
         assert_eq!(answer.code().unwrap(), "signer_unavailable");
     }
 }
+
+#[test]
+fn database_and_folder_of_the_api_open_no_kept_key_with_another_token() {
+    let mut robbed = Installation::start();
+    let issued = request(&robbed.administrator(), "ECDSA P-256").unwrap();
+    robbed.stop();
+    let mut thief = Installation::start();
+    thief.stop();
+    for part in ["data", "config/secrets", "root-ca.pem"] {
+        let to = thief.home().path().join(part);
+        run(Command::new("rm").arg("--recursive").arg(&to)).unwrap();
+        let from = robbed.home().path().join(part);
+        run(Command::new("cp").arg("--archive").arg(from).arg(to)).unwrap();
+    }
+
+    thief.start_signer();
+    thief.start_api();
+    thief.wait_for_health("an answer", |answer| answer.status < 500 || answer.code().is_ok());
+
+    let administrator = thief.administrator();
+    for form in ["p12", "jks", "pem"] {
+        let path = format!("/api/certs/{}/{form}", text(&issued, "id"));
+        let answer = administrator.get(&path).unwrap();
+        assert!(matches!(answer.status, 500 | 503), "{form}: {}", answer.status);
+        assert!(!answer.text().contains("BEGIN"), "{form}");
+    }
+}

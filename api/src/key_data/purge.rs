@@ -37,6 +37,11 @@ impl Purger {
         let (stop, mut stopping) = watch::channel(false);
         let task = tokio::spawn(async move {
             while !*stopping.borrow() {
+                // Each process for itself.
+                if let Err(error) = state.vault.open_all(&state).await {
+                    let error = crate::log::Chain(&error).to_string();
+                    tracing::warn!(error, "data keys are opened later");
+                }
                 let outcome = match run_once(&state).await {
                     Ok(None) => None,
                     Ok(Some(removed)) => Some(Ok(format!("{removed} private keys removed"))),

@@ -1,14 +1,13 @@
 //! Data keys: made here, sealed by a token, open only in memory. Each day has one of its own.
 
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use chancery_shared::bytes::Bytes;
 use chancery_shared::id::RowId;
 use chancery_shared::wire::Context;
 use chancery_shared::wire::v1::{Seal, Unseal};
 use time::{Duration, OffsetDateTime};
-use tokio::sync::Mutex;
 use zeroize::Zeroizing;
 
 use super::DataKey;
@@ -21,13 +20,28 @@ pub(super) const ROTATE_AFTER: Duration = Duration::days(1);
 
 /// The data keys that are open. Clones share them.
 #[derive(Clone, Debug, Default)]
-pub struct Vault(Arc<Mutex<Open>>);
+pub struct Vault(Arc<Shared>);
+
+#[derive(Debug, Default)]
+struct Shared {
+    open: Mutex<Open>,
+    /// Held while the signer is asked for a new key: who comes meanwhile wants the same one.
+    making: tokio::sync::Mutex<()>,
+}
 
 #[derive(Debug, Default)]
 struct Open {
     keys: HashMap<RowId, Arc<DataKey>>,
     /// Of each token, and when it was made.
     newest: HashMap<String, (RowId, OffsetDateTime)>,
+}
+
+impl Open {
+    fn newest(&self, token: &str, now: OffsetDateTime) -> Option<Arc<DataKey>> {
+        let (id, made_at) = self.newest.get(token)?;
+        let is_of_today = *made_at > now - ROTATE_AFTER && *made_at <= now;
+        self.keys.get(id).filter(|_| is_of_today).map(Arc::clone)
+    }
 }
 
 impl Vault {
@@ -37,22 +51,20 @@ impl Vault {
     ///
     /// The token or the database is away; nothing may be kept then.
     pub async fn newest(&self, state: &AppState, token: &str) -> Result<Arc<DataKey>, ApiError> {
-        // Held while the signer is asked: who comes meanwhile wants the same key.
-        let mut open = self.0.lock().await;
         let now = state.clock.now();
-        let after = now - ROTATE_AFTER;
-        if let Some((id, made_at)) = open.newest.get(token)
-            && *made_at > after
-            && *made_at <= now
-            && let Some(key) = open.keys.get(id)
-        {
-            return Ok(Arc::clone(key));
+        if let Some(key) = self.open().newest(token, now) {
+            return Ok(key);
         }
-        let found = state.store.newest_data_key(token, after).await?;
+        let _alone = self.0.making.lock().await;
+        if let Some(key) = self.open().newest(token, now) {
+            return Ok(key);
+        }
+        let found = state.store.newest_data_key(token, now - ROTATE_AFTER).await?;
         let (key, made_at) = match found.filter(|sealed| sealed.created_at <= now) {
             Some(sealed) => (unsealed(state, &sealed).await?, sealed.created_at),
             None => (made(state, token).await?, now),
         };
+        let mut open = self.open();
         open.newest.insert(token.to_owned(), (key.id(), made_at));
         open.keys.insert(key.id(), Arc::clone(&key));
         Ok(key)
@@ -64,15 +76,34 @@ impl Vault {
     ///
     /// The token or the database is away, or there is no such key.
     pub async fn key(&self, state: &AppState, id: RowId) -> Result<Arc<DataKey>, ApiError> {
-        let mut open = self.0.lock().await;
-        if let Some(key) = open.keys.get(&id) {
-            return Ok(Arc::clone(key));
+        let open = self.open().keys.get(&id).map(Arc::clone);
+        if let Some(key) = open {
+            return Ok(key);
         }
         let sealed = state.store.data_key(id).await?;
         let sealed = sealed.ok_or_else(|| ApiError::internal(format!("no data key {id}")))?;
         let key = unsealed(state, &sealed).await?;
-        open.keys.insert(id, Arc::clone(&key));
+        self.open().keys.insert(id, Arc::clone(&key));
         Ok(key)
+    }
+
+    /// Opens every key that rows need, so that downloads go on while the token is away, and forgets
+    /// those that no row needs any more.
+    ///
+    /// # Errors
+    ///
+    /// The token or the database is away; those that were opened stay open.
+    pub async fn open_all(&self, state: &AppState) -> Result<(), ApiError> {
+        let ids = state.store.data_key_ids().await?;
+        self.open().keys.retain(|id, _| ids.contains(id));
+        for id in ids {
+            self.key(state, id).await?;
+        }
+        Ok(())
+    }
+
+    fn open(&self) -> MutexGuard<'_, Open> {
+        self.0.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::num::NonZeroU32;
 
 use super::cipher::{Cipher, encrypted_key};
-use super::{Contents, P12Password, PackagingError, pem};
+use super::{Contents, P12Password, PackagingError, counted, pem};
 use crate::asn1::Tlv;
 use crate::random::Random;
 
@@ -14,7 +14,7 @@ pub(super) fn write(
     iterations: NonZeroU32,
     random: &dyn Random,
 ) -> Result<Vec<u8>, PackagingError> {
-    let [cipher, _] = Cipher::modern_pair(password, iterations, random);
+    let [cipher, _] = counted(|| Cipher::modern_pair(password, iterations, random));
     let key = encrypted_key(&cipher.encrypt(contents.pkcs8)?)?;
     let mut text: String = contents.certificates().map(pem::certificate).collect();
     text.push_str(&pem::encrypted_key(&key));

@@ -20,6 +20,7 @@ statements! {
     DELETE = "DELETE FROM key_data WHERE certificate_id = $1";
     FORGET = "UPDATE certificate SET has_key_data = 0 WHERE certificate_id = $1";
     KEY = "SELECT data_key_id, token, sealed, created_at FROM data_key WHERE data_key_id = $1";
+    KEY_IDS = "SELECT data_key_id FROM data_key ORDER BY created_at DESC, data_key_id";
     NEWEST_KEY = "
         SELECT data_key_id, token, sealed, created_at FROM data_key
          WHERE token = $1 AND created_at > $2 ORDER BY created_at DESC, data_key_id LIMIT 1";
@@ -119,6 +120,20 @@ impl Store {
             .await
             .map_err(StoreError::of(KEYS))?;
         row.map(key).transpose()
+    }
+
+    /// All data keys, the newest first: one a day and token, for as long as anything is kept.
+    ///
+    /// # Errors
+    ///
+    /// Only if the database fails.
+    pub async fn data_key_ids(&self) -> Result<Vec<RowId>, StoreError> {
+        let ids: Vec<String> = sqlx::query_scalar(KEY_IDS)
+            .fetch_all(self.pool())
+            .await
+            .map_err(StoreError::of(KEYS))?;
+        let read = |id: &String| At { table: KEYS, row: id }.parse("data_key_id", id);
+        ids.iter().map(read).collect()
     }
 
     /// The newest data key of a token that was made after `after`.

@@ -33,6 +33,7 @@ pub mod key_data;
 pub mod key_store;
 pub mod lease;
 pub mod local_ca;
+mod many_rows;
 pub mod membership;
 pub mod profile;
 pub mod retention;

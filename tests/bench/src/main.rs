@@ -2,6 +2,7 @@
 //! would cost in the same token. Rates differ from machine to machine; the ratios are what counts.
 
 mod database;
+mod dn;
 mod floor;
 mod issue;
 mod key;
@@ -30,6 +31,8 @@ struct Arguments {
 enum Command {
     /// Issues certificates for CSRs as fast as so many clients can ask.
     Issue(issue::Options),
+    /// Issues certificates with a key pair and a PKCS#12 file made by the service.
+    Dn(dn::Options),
     /// Four times as many clients as fill the service: what they get, and how fast.
     Overload(overload::Options),
     /// The same clients on a quick disk and on one whose syncs take their time.
@@ -53,6 +56,7 @@ fn main() -> anyhow::Result<()> {
     anyhow::ensure!(provider.install_default().is_ok(), "there is a crypto provider already");
     match command {
         Command::Issue(options) => issue::run(&options),
+        Command::Dn(options) => dn::run(&options),
         Command::Overload(options) => overload::run(&options),
         Command::SlowDisk(options) => slow_disk::run(&options),
         Command::List(options) => list::run(&options),

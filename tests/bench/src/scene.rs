@@ -14,7 +14,7 @@ use crate::process;
 use crate::seed::seed;
 
 /// The CA that is measured, and the issuer on it.
-const CA: &str = "Bench CA";
+pub(crate) const CA: &str = "Bench CA";
 
 /// Long for a machine that does nothing else; tests share it.
 const PATIENCE: Duration = Duration::from_mins(2);
@@ -38,7 +38,11 @@ impl Scene {
         // One line for each pass of reconciliation.
         let api_lines = vec!["log.level=info,chancery_api::reconcile=debug"];
         let plan = Plan { engine, api_lines, sabotaged, ..Plan::default() };
-        let installation = Installation::start_as(plan);
+        Self::of(Installation::start_as(plan), key)
+    }
+
+    /// A running service gets such a CA.
+    pub(crate) fn of(installation: Installation, key: Kind) -> anyhow::Result<Self> {
         let administrator = installation.administrator();
         let before = key_ids(&installation)?;
         let more = json!({"keyAlgorithm": key.name(), "rootCa": true});

@@ -6,10 +6,11 @@ use std::sync::OnceLock;
 use chancery_shared::wire::JournalHead;
 use sqlx::AssertSqlSafe;
 
-use super::rows::{Csr, History, Row};
+use super::rows::{Csr, History};
 use super::{Certificate, NewCertificate, TABLE};
 use crate::store::engine::EngineName;
 use crate::store::journal_head::{bind_raise, raise_among_others};
+use crate::store::many_rows::Row;
 use crate::store::{Store, StoreError};
 
 /// So many certificates are recorded by one text at most.
