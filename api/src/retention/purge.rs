@@ -55,7 +55,7 @@ impl ItemPurger {
             match note_days(&state).await {
                 Ok(hastened) => state.purge_start.set(hastened),
                 Err(error) => {
-                    tracing::warn!(error = %Chain(&error), "what this start brings nearer is not told")
+                    tracing::warn!(error = %Chain(&error), "what comes nearer is not told");
                 }
             }
             while !*stopping.borrow() {

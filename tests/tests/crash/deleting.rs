@@ -18,7 +18,7 @@ pub(crate) enum Change {
     Force,
 }
 
-/// In the order of the steps; `None` of the signer's places is reached by a rehearsal.
+/// Each change at each place, in the order of the steps.
 pub(crate) const CHANGES: &[(Change, &str)] = &[
     (Change::Delete, "api: deletion marked"),
     (Change::Delete, "keyring: journaled"),
@@ -60,42 +60,70 @@ impl Change {
 
 /// The row of the table that each comes to.
 pub(crate) fn kill_during_each(scene: &mut Scene) -> anyhow::Result<Vec<String>> {
-    let mut ids = BTreeMap::new();
-    for (change, place) in CHANGES {
-        let name = format!("{} {place}", change.word());
-        let body = json!({
-            "name": name, "keyStoreName": "Local Token", "keyAlgorithm": "ECDSA P-256",
-            "subjectDn": format!("CN={name}, O=Example"), "lifetimeInDays": 3650, "rootCa": true,
-        });
-        let client = scene.installation.administrator();
-        let made = client.post("/api/admin/localca", &body)?.expect_status(200)?.json()?;
-        let id = made["id"].as_str().context("no id")?.to_owned();
-        if *change == Change::Restore {
-            Change::Delete.ask(&client, &id)?.expect_status(200)?;
-        }
-        ids.insert(name, id);
+    let mut rows = BTreeMap::new();
+    let all = || CHANGES.iter().copied().enumerate();
+    // What such a kill leaves is finished within seconds, and must not meet the next one.
+    for (number, (change, place)) in all().filter(|(_, (_, place))| !place.starts_with("api")) {
+        let killed = kill_during(scene, change, place)?;
+        settle(scene)?;
+        rows.insert(number, killed.row(scene)?);
     }
-    let mut answers = Vec::new();
-    for (change, place) in CHANGES {
-        let id = ids[&format!("{} {place}", change.word())].clone();
-        let (change, place) = (*change, Place { name: place });
-        answers.push(scene.kill_while(&place, move |client| change.ask(client, &id))?);
+    // What these leave rests for two minutes, and all of it is waited for together.
+    let mut left = Vec::new();
+    for (number, (change, place)) in all().filter(|(_, (_, place))| place.starts_with("api")) {
+        left.push((number, kill_during(scene, change, place)?));
     }
     settle(scene)?;
+    for (number, killed) in left {
+        rows.insert(number, killed.row(scene)?);
+    }
+    Ok(rows.into_values().collect())
+}
+
+/// A CA whose change was cut off, and what its client saw.
+struct Killed {
+    change: Change,
+    place: &'static str,
+    id: String,
+    answer: String,
+}
+
+fn kill_during(scene: &mut Scene, change: Change, place: &'static str) -> anyhow::Result<Killed> {
     let client = scene.installation.administrator();
-    let (live, deleted) = (list(&client, "localca")?, list(&client, "localca/deleted")?);
-    let rows = CHANGES.iter().zip(answers).map(|((change, place), answer)| {
-        let id = &ids[&format!("{} {place}", change.word())];
-        let is_in = |list: &[Value]| list.iter().any(|ca| ca["id"] == **id);
-        let state = match (is_in(&live), is_in(&deleted)) {
+    let id = make(&client, &format!("{} {place}", change.word()))?;
+    if change == Change::Restore {
+        Change::Delete.ask(&client, &id)?.expect_status(200)?;
+    }
+    let asked = id.clone();
+    let answer =
+        scene.kill_while(&Place { name: place }, move |client| change.ask(client, &asked))?;
+    Ok(Killed { change, place, id, answer })
+}
+
+impl Killed {
+    fn row(&self, scene: &Scene) -> anyhow::Result<String> {
+        let Self { change, place, id, answer } = self;
+        let client = scene.installation.administrator();
+        let is_in = |path: &str| -> anyhow::Result<bool> {
+            Ok(list(&client, path)?.iter().any(|ca| ca.get("id") == Some(&json!(id))))
+        };
+        let state = match (is_in("localca")?, is_in("localca/deleted")?) {
             (true, false) => "live",
             (false, true) => "deleted",
             (false, false) => "gone",
             (true, true) => "in both lists",
         };
-        format!("| {}, {place} | {answer} | {state} |", change.word())
+        Ok(format!("| {}, {place} | {answer} | {state} |", change.word()))
+    }
+}
+
+fn make(client: &Client, name: &str) -> anyhow::Result<String> {
+    let body = json!({
+        "name": name, "keyStoreName": "Local Token", "keyAlgorithm": "ECDSA P-256",
+        "subjectDn": format!("CN={name}, O=Example"), "lifetimeInDays": 3650, "rootCa": true,
     });
-    Ok(rows.collect())
+    let made = client.post("/api/admin/localca", &body)?.expect_status(200)?.json()?;
+    made.get("id").and_then(Value::as_str).map(str::to_owned).context("no id")
 }
 
 /// Waits until nothing is in transition any more and keys and CAs agree.
@@ -103,7 +131,8 @@ fn settle(scene: &Scene) -> anyhow::Result<()> {
     let client = scene.installation.administrator();
     patience::until("an end of all transitions", PATIENCE * 5, || {
         let in_transition = |ca: &Value| {
-            ["deleting", "restoring", "removing"].iter().any(|word| ca["status"] == *word)
+            let status = ca.get("status").and_then(Value::as_str);
+            status.is_some_and(|status| ["deleting", "restoring", "removing"].contains(&status))
         };
         let (live, deleted) = (list(&client, "localca")?, list(&client, "localca/deleted")?);
         if live.iter().chain(&deleted).any(in_transition) {
@@ -111,7 +140,7 @@ fn settle(scene: &Scene) -> anyhow::Result<()> {
         }
         let status = client.get("/api/admin/status")?.expect_status(200)?.json()?;
         let agree = json!({"withoutLocalCa": [], "withoutKey": [], "disagreeing": []});
-        Ok((status["keys"] == agree).then_some(()))
+        Ok((status.get("keys") == Some(&agree)).then_some(()))
     })
 }
 

@@ -199,3 +199,20 @@ async fn a_restore_that_the_operator_must_approve_happens_once_they_have() {
         }
     }
 }
+
+#[tokio::test]
+async fn a_key_whose_end_the_operator_must_approve_stays_disabled_without_its_ca() {
+    for scene in without_issuer().await {
+        let key = scene.key_of(&scene.ca).await;
+        let approval_id = ApprovalId::from_bytes([5; 12]);
+        once(&scene, destroys, Reaction::Reply(Reply::Pending(Pending { approval_id })));
+
+        let gone = scene.force_all("localca", &scene.ca).await;
+
+        assert_eq!(gone.status, 200, "{}", gone.text);
+        assert_eq!(scene.key(key), KeyState::Disabled);
+        assert_eq!(scene.names("localca").await, ["Chancery Root CA"]);
+        let status = scene.admin().get("/api/admin/status").await.json();
+        assert_eq!(status["keys"]["withoutLocalCa"][0]["keyId"], key.to_string());
+    }
+}

@@ -117,7 +117,7 @@ impl Model {
         let pick = |from: &[usize]| from[which % from.len()];
         let ground = match kind {
             Kind::KeyStore => vec![],
-            Kind::LocalCa if which % 3 == 0 => vec![pick(&of(Kind::KeyStore, 9))],
+            Kind::LocalCa if which.is_multiple_of(3) => vec![pick(&of(Kind::KeyStore, 9))],
             Kind::LocalCa => vec![pick(&of(Kind::KeyStore, 9)), pick(&of(Kind::LocalCa, 1))],
             Kind::CertIssuer => vec![pick(&of(Kind::LocalCa, 9))],
         };
