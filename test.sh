@@ -10,6 +10,8 @@
 #   integration    tests of one crate on a real token and both databases
 #   doc            examples in the documentation, forgeries that must not compile
 #   system         both programs, a real token, both databases, real clients
+#   schemathesis   every operation with what its document allows and forbids; twenty minutes when named,
+#                  two as a part of system
 #   bench          what a certificate costs, in multiples of its signature
 #   fuzz           every reader of what comes from outside, ten seconds each
 #   faults         the long versions of tests that make things fail; only when named
@@ -62,6 +64,16 @@ install_pkilint() {
   rm -rf "$folder"
   python3 -m venv "$folder"
   "$folder/bin/pip" install --quiet --disable-pip-version-check pkilint==0.13.3
+}
+
+# Schemathesis calls every operation of the OpenAPI document.
+install_schemathesis() {
+  local folder=$target/test-tools/schemathesis-4.32.5
+  export CHANCERY_TEST_SCHEMATHESIS=$folder/bin/st
+  [[ -x $CHANCERY_TEST_SCHEMATHESIS ]] && return
+  rm -rf "$folder"
+  python3 -m venv "$folder"
+  "$folder/bin/pip" install --quiet --disable-pip-version-check schemathesis==4.32.5
 }
 
 # One server for the whole run; each test makes a database of its own in it.
@@ -120,6 +132,13 @@ part_doc() { cargo test --quiet --no-fail-fast --workspace --locked --doc; }
 part_integration() { run_test_files '.name != "chancery-tests"'; }
 
 part_system() { part_build && run_test_files '.name == "chancery-tests"'; }
+
+# Ten minutes as administrator, ten as user.
+part_schemathesis() {
+  part_build
+  CHANCERY_TEST_SCHEMATHESIS_SECONDS=600 \
+    cargo test --quiet --workspace --locked --test schemathesis
+}
 
 # About twice what a certificate costs (docs/PERFORMANCE.md): noise passes, a gross regression does
 # not.
@@ -195,6 +214,7 @@ main() {
       start_postgres
       install_pkilint
     fi
+    if [[ $part == system || $part == schemathesis ]]; then install_schemathesis; fi
     printf '== %s\n' "$part"
     began=$SECONDS
     "part_$part" || fail "$part failed after $((SECONDS - began)) s"

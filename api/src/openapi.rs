@@ -9,7 +9,7 @@ use axum::response::{IntoResponse, Redirect, Response};
 use axum::routing::get;
 use axum::{Json, Router};
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
-use utoipa::openapi::{InfoBuilder, OpenApi, Server};
+use utoipa::openapi::{InfoBuilder, OpenApi, RefOr, Schema, Server};
 use utoipa_swagger_ui::Config;
 
 use crate::app::AppState;
@@ -27,10 +27,12 @@ pub fn complete(mut document: OpenApi, base_paths: &[String]) -> OpenApi {
         ))
         .build();
     let scheme = HttpBuilder::new().scheme(HttpAuthScheme::Bearer).bearer_format("JWT").build();
-    document
-        .components
-        .get_or_insert_default()
-        .add_security_scheme(SCHEME, SecurityScheme::Http(scheme));
+    let components = document.components.get_or_insert_default();
+    components.add_security_scheme(SCHEME, SecurityScheme::Http(scheme));
+    // What is stored of a profile has no other fields; where it is shown, it stands among some.
+    if let Some(RefOr::T(Schema::Object(shown))) = components.schemas.get_mut("ProfileDefinition") {
+        shown.additional_properties = None;
+    }
     document.security = Some(vec![SecurityRequirement::new(SCHEME, Vec::<String>::new())]);
     // Relative to the host: the paths of the document begin with /api.
     let server = |base: &String| Server::new(if base.is_empty() { "/" } else { base });

@@ -106,7 +106,7 @@ pub async fn unlock(state: &AppState, by: &Administrator, id: UserId) -> Result<
     find(state, id).await?;
     let mut write = state.store.begin().await?;
     write.unlock(id).await?;
-    write.commit_beside_inventory().await?;
+    write.commit().await?;
     tracing::info!(administrator = by.username(), user.id = %id, "unlocked a user");
     Ok(())
 }

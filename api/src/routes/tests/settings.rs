@@ -62,3 +62,59 @@ async fn only_administrators_read_and_change_them() {
         assert_eq!(answer.refusal(), (403, "not_administrator".to_owned()));
     }
 }
+
+#[tokio::test]
+async fn what_is_set_holds_for_the_next_login_password_and_token() {
+    let api = api().await;
+    let admin = api.administrator();
+    let body = json!({
+        "tokenLifetime": {"value": 5, "unit": "minutes"}, "passwordMinLength": 20,
+        "apiTokenMaxDays": 3, "systemUrl": "https://ca.example.test/chancery",
+    });
+
+    assert_eq!(admin.put(PATH, &body).await.status, 200);
+
+    let login = json!({"username": "member", "password": crate::testing::PASSWORD});
+    let token = api.anonymous().post("/api/login", &login).await.json();
+    let member = api.with_token(token["token"].as_str().map(str::to_owned));
+    let change = json!({"oldPassword": crate::testing::PASSWORD, "newPassword": "x".repeat(19)});
+    let too_short = member.post("/api/currentuser/password", &change).await;
+    let days = json!({"name": "x", "validDays": 4});
+    let too_long = member.post("/api/currentuser/apitokens", &days).await;
+    assert_eq!(too_short.json()["fields"][0]["message"], "must have 20 to 1024 characters");
+    assert_eq!(too_long.json()["fields"][0]["field"], "validDays");
+    let url = member.get("/api/admin/settings/systemUrl").await.json();
+    assert_eq!(url["value"], "https://ca.example.test/chancery");
+    api.clock.advance(time::Duration::minutes(5));
+    assert_eq!(member.get("/api/currentuser").await.refusal().1, "token_expired");
+}
+
+#[tokio::test]
+async fn each_setting_says_what_it_takes_and_an_empty_url_clears_it() {
+    let api = api().await;
+    let admin = api.administrator();
+    let all = admin.get(PATH).await.json();
+    for setting in all.as_array().unwrap() {
+        let name = setting["name"].as_str().unwrap();
+        let by_default = admin.put(PATH, &json!({name: setting["default"]})).await;
+        assert_eq!((by_default.status.as_u16(), by_default.json()), (200, all.clone()), "{name}");
+        for bound in ["minimum", "maximum"] {
+            if let Some(value) = setting.get(bound) {
+                assert_eq!(admin.put(PATH, &json!({name: value})).await.status, 200, "{name}");
+            }
+        }
+        admin.put(PATH, &json!({name: setting["default"]})).await;
+    }
+    for (body, field) in [
+        (json!({"visibility": "none"}), "visibility"),
+        (json!({"loginFailures": 0}), "loginFailures"),
+        (json!({"systemUrl": "javascript:x"}), "systemUrl"),
+        (json!({"tokenLifetime": {"value": 31, "unit": "days"}}), "tokenLifetime"),
+    ] {
+        let answer = admin.put(PATH, &body).await;
+        assert_eq!(answer.json()["fields"][0]["field"], field, "{}", answer.text);
+    }
+    admin.put(PATH, &json!({"systemUrl": "https://ca.example.test"})).await;
+    admin.put(PATH, &json!({"systemUrl": null})).await;
+    assert_eq!(admin.get(PATH).await.json(), all);
+}
