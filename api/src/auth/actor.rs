@@ -7,6 +7,7 @@ use chancery_shared::id::UserId;
 
 use super::bearer::{self, BearerError, Claims};
 use crate::app::AppState;
+use crate::audit;
 use crate::error::{ApiError, Code};
 use crate::inventory::view::Look;
 
@@ -42,6 +43,11 @@ impl Authenticated {
     /// The user, whatever they may do.
     pub fn user_id(&self) -> UserId {
         self.actor.user_id
+    }
+
+    /// Id and name of the user.
+    pub fn user(&self) -> (UserId, &str) {
+        (self.actor.user_id, &self.actor.username)
     }
 
     /// What their token says.
@@ -107,6 +113,7 @@ impl FromRequestParts<AppState> for Authenticated {
         if !holder.enabled || holder.token_ended || holder.token_version != claims.ver {
             return Err(BearerError::Invalid.into());
         }
+        audit::belongs_to(claims.sub, &holder.username);
         let actor = Actor {
             user_id: claims.sub,
             username: holder.username,

@@ -36,7 +36,7 @@ pub async fn create(
     };
     let mut write = state.store.begin().await?;
     write.insert_profile(&profile).await?;
-    write.commit().await?;
+    write.commit(state.audited("create", "profiles").made(&profile)).await?;
     tracing::info!(username = by, profile.id = %profile.id, "made a profile");
     Ok(profile)
 }

@@ -13,9 +13,11 @@ use utoipa_axum::routes;
 use super::json::Done;
 use super::json::login::{LoginAnswer, LoginRequest};
 use crate::app::AppState;
+use crate::audit;
 use crate::auth::Authenticated;
 use crate::error::{ApiError, Code, JsonError};
 use crate::json::Json;
+use crate::store::Unaudited;
 use crate::store::account::LoginOutcome;
 
 /// `POST /login`, the one call without a token.
@@ -44,9 +46,11 @@ async fn login(
     let Some(account) = account else {
         let mut write = state.store.begin().await?;
         write.record_login_of_nobody().await?;
-        write.commit_beside_inventory().await?;
+        write.commit_unaudited(Unaudited::LoginCount).await?;
         return Err(bad_credentials());
     };
+    // Only of a user who exists: others may have typed their password into the wrong field.
+    audit::name_subject(account.id, &account.username);
     let now = state.clock.now();
     let may_log_in = account.enabled && !account.locked && account.delayed_until <= now;
     let address = address.map_or_else(String::new, |Extension(ConnectInfo(address))| {
@@ -59,10 +63,13 @@ async fn login(
     };
     let mut write = state.store.begin().await?;
     write.record_login(account.id, &outcome).await?;
-    write.commit_beside_inventory().await?;
     if outcome == LoginOutcome::Failed {
+        write.commit_unaudited(Unaudited::LoginCount).await?;
         return Err(bad_credentials());
     }
+    let (id, name) = (account.id, &account.username);
+    let entry = state.audited("login", "users").by(id, name).on(id, name);
+    write.commit_beside_inventory(entry).await?;
     let token = state
         .tokens
         .issue(account.id, account.token_version, state.new_id(), now)
@@ -105,7 +112,8 @@ async fn end_token(state: &AppState, caller: &Authenticated) -> Result<Json<Done
     write.end_token(claims.jti, claims.expires_at()).await?;
     // A good moment: the table stays as small as the tokens that live.
     write.forget_expired_tokens(state.clock.now()).await?;
-    write.commit().await?;
+    let (id, name) = caller.user();
+    write.commit(state.audited("logout", "users").on(id, name)).await?;
     Ok(Json(Done {}))
 }
 

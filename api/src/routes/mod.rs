@@ -1,5 +1,6 @@
 //! The JSON API, one file per group of paths: thin, the work is done elsewhere.
 
+pub mod audit;
 pub mod ca;
 pub mod certs;
 pub mod current_user;
@@ -8,6 +9,7 @@ pub mod json;
 pub mod keystores;
 pub mod localca;
 pub mod login;
+mod paging;
 pub mod profiles;
 pub mod record;
 pub mod settings;

@@ -42,9 +42,11 @@ async fn change(
         let checked = RETENTION.check(period);
         checked.map_err(|problem| ApiError::invalid_field(RETENTION.name, problem))?;
         let value = serde_json::to_string(&period).map_err(ApiError::internal)?;
+        let before = crate::settings::retention(&state.store).await?;
         let mut write = state.store.begin().await?;
         write.set_setting(RETENTION.name, &value, state.clock.now(), by.username()).await?;
-        write.commit().await?;
+        let entry = state.audited("change", "settings").on(RETENTION.name, RETENTION.name);
+        write.commit(entry.before(before).after(period)).await?;
         tracing::info!(username = by.username(), %period, "set the Private Key Retention Period");
     }
     read(&state).await.map(Json)

@@ -1,18 +1,20 @@
 //! The two engines. Nothing outside the store can tell which one is in use.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use sqlx::any::{AnyArguments, AnyConnectOptions, AnyPoolOptions};
+use sqlx::any::{AnyConnectOptions, AnyPoolOptions};
 use sqlx::{AnyConnection, AnyPool, Connection as _, Executor as _};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
+use super::audit::AuditChain;
 use super::certificate::{Writer, WriterHandle};
+use super::health::Health;
 use super::inventory_version::Readings;
 use super::seat::Seat;
-use super::write::{Lent, Write};
+use super::write::{Lent, Unaudited, Write};
 use super::{StoreError, schema};
 use crate::random::{Random as _, SystemRandom};
 
@@ -23,6 +25,7 @@ pub struct Store {
     engine: Engine,
     writer: Writer,
     health: Arc<Health>,
+    chain: AuditChain,
     readings: Arc<Readings>,
     searches: Arc<Semaphore>,
 }
@@ -37,24 +40,6 @@ pub(in crate::store) enum EngineName {
 impl EngineName {
     fn of(connection: &AnyConnection) -> Self {
         if connection.backend_name() == SQLITE { Self::Sqlite } else { Self::Postgres }
-    }
-}
-
-#[derive(Debug, Default)]
-pub(super) struct Health {
-    /// The last transaction that wrote was undone, for whatever reason: the disk may be full.
-    is_in_doubt: AtomicBool,
-    /// Held by whoever looks whether it still is.
-    probe: tokio::sync::Mutex<()>,
-}
-
-impl Health {
-    pub(super) fn is_doubtful(&self) {
-        self.is_in_doubt.store(true, Ordering::Release);
-    }
-
-    pub(super) fn is_well(&self) {
-        self.is_in_doubt.store(false, Ordering::Release);
     }
 }
 
@@ -99,6 +84,7 @@ impl Store {
             engine,
             writer: Writer::default(),
             health: Arc::default(),
+            chain: AuditChain::default(),
             readings: Arc::default(),
             searches: Arc::new(Semaphore::new(MAX_SEARCHES)),
         })
@@ -124,7 +110,7 @@ impl Store {
         let mut value = [0; 8];
         SystemRandom.fill(&mut value);
         write.set_fact(PROBE, &hex::encode(value)).await?;
-        write.commit_beside_inventory().await
+        write.commit_unaudited(Unaudited::Probe).await
     }
 
     /// Lets nothing that was deleted stand in a file: SQLite's log still has the pages as they
@@ -178,7 +164,7 @@ impl Store {
     }
 
     /// A transaction that has not begun yet.
-    async fn before_begin(&self) -> Result<Write, StoreError> {
+    pub(super) async fn before_begin(&self) -> Result<Write, StoreError> {
         let connection = match &self.engine {
             Engine::Sqlite { seat } => {
                 let late = |_| sqlx::Error::PoolTimedOut;
@@ -188,24 +174,7 @@ impl Store {
             Engine::Postgres => self.pool.acquire().await.map(Lent::Pooled),
         };
         let connection = connection.map_err(StoreError::of("any"))?;
-        Ok(Write::before_begin(connection, Arc::clone(&self.health)))
-    }
-
-    /// Runs a whole transaction, its beginning and its end included, as one text on SQLite: one
-    /// hand-over to the engine and back instead of one for each statement.
-    ///
-    /// # Errors
-    ///
-    /// Whatever failed, nothing was written, but for a connection that broke during the commit.
-    pub(super) async fn run_whole(
-        &self,
-        table: &'static str,
-        transaction: sqlx::query::Query<'_, sqlx::Any, AnyArguments>,
-    ) -> Result<(), StoreError> {
-        let mut write = self.before_begin().await?;
-        transaction.execute(write.connection()).await.map_err(StoreError::of(table))?;
-        write.is_committed();
-        Ok(())
+        Ok(Write::before_begin(connection, Arc::clone(&self.health), self.chain.clone()))
     }
 
     /// Which engine it is.
@@ -214,6 +183,10 @@ impl Store {
             Engine::Sqlite { .. } => EngineName::Sqlite,
             Engine::Postgres => EngineName::Postgres,
         }
+    }
+
+    pub(super) fn audit_chain(&self) -> &AuditChain {
+        &self.chain
     }
 
     pub(super) fn readings(&self) -> &Readings {

@@ -18,6 +18,7 @@ macro_rules! statements {
 mod columns;
 
 pub mod account;
+pub mod audit;
 pub mod authorised_ca;
 pub mod cert_issuer;
 pub mod certificate;
@@ -25,6 +26,8 @@ pub mod csr_generator;
 pub mod ended_token;
 mod engine;
 mod error;
+mod health;
+mod inserts;
 pub mod installation;
 pub mod inventory_version;
 pub mod journal_head;
@@ -47,4 +50,4 @@ mod write;
 
 pub use engine::Store;
 pub use error::StoreError;
-pub use write::Write;
+pub use write::{Unaudited, Write};

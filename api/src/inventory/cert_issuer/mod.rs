@@ -71,10 +71,11 @@ pub async fn create(
     };
     let mut write = state.store.begin().await?;
     write.insert_cert_issuer(&issuer).await?;
-    for team in new.teams {
-        write.authorise_ca(team, issuer.id).await?;
+    for team in &new.teams {
+        write.authorise_ca(*team, issuer.id).await?;
     }
-    write.commit().await?;
+    let entry = state.audited("create", "ca").made(&(&issuer, &new.teams[..]));
+    write.commit(entry).await?;
     tracing::info!(username = by, cert_issuer.id = %issuer.id, "made a Certificate Issuer");
     Ok(issuer)
 }

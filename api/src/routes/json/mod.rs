@@ -1,5 +1,6 @@
 //! The specification's field names: they stand here and nowhere else.
 
+pub mod audit;
 pub mod cert_issuer;
 pub mod certificate;
 pub mod certificate_change;

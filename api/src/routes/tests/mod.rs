@@ -1,6 +1,7 @@
 //! The routes, asked by personas through the real router.
 
 mod access;
+mod audit;
 mod ca;
 mod certs;
 mod current_user;
