@@ -17,6 +17,8 @@ mod record;
 mod refused;
 mod search;
 
+pub(super) use self::import::FOREIGN;
+
 use std::path::Path;
 
 use base64::Engine as _;
@@ -26,9 +28,9 @@ use serde_json::{Value, json};
 use crate::testing::{Answer, Api, Persona};
 
 /// A request for `CN=pem-001.example.test` with that name as DNS name.
-const CSR: &str = include_str!("../../../../../tests/cases/pem/pem-001.pem");
+pub(super) const CSR: &str = include_str!("../../../../../tests/cases/pem/pem-001.pem");
 
-const ISSUER: &str = "Chancery Issuer";
+pub(super) const ISSUER: &str = "Chancery Issuer";
 
 /// The least that a request needs.
 fn body() -> Value {
