@@ -49,7 +49,7 @@ impl AuditDraft {
 
     /// What it is done to: its id, and what people call it.
     #[must_use]
-    pub fn on(mut self, id: impl ToString, name: &str) -> Self {
+    pub fn on(mut self, id: &impl ToString, name: &str) -> Self {
         self.0.object_id = Some(id.to_string());
         self.0.object_name = Some(short(name));
         self

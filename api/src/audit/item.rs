@@ -29,19 +29,19 @@ impl AuditDraft {
     /// Of something that there was not before.
     #[must_use]
     pub fn made(self, item: &impl Item) -> Self {
-        self.on(item.id(), item.name()).after(item.fields())
+        self.on(&item.id(), item.name()).after(item.fields())
     }
 
     /// Of something that is not as it was.
     #[must_use]
     pub fn changed(self, before: &impl Item, after: &impl Item) -> Self {
-        self.on(after.id(), after.name()).before(before.fields()).after(after.fields())
+        self.on(&after.id(), after.name()).before(before.fields()).after(after.fields())
     }
 
     /// Of something that is gone.
     #[must_use]
     pub fn removed(self, item: &impl Item) -> Self {
-        self.on(item.id(), item.name()).before(item.fields())
+        self.on(&item.id(), item.name()).before(item.fields())
     }
 }
 

@@ -71,7 +71,7 @@ pub fn carried<T>(work: impl Future<Output = T>) -> impl Future<Output = T> {
 }
 
 /// Says what the refusal of this request is about: `id`, called `name`.
-pub(crate) fn name_subject(id: impl ToString, name: &str) {
+pub(crate) fn name_subject(id: &impl ToString, name: &str) {
     if let Some(origin) = Origin::here() {
         origin.subject.get_or_init(|| (id.to_string(), name.to_owned()));
     }

@@ -122,10 +122,10 @@ async fn run(store: Store, mut said: mpsc::Receiver<Said>, lost: Arc<AtomicU64>)
 }
 
 async fn record(store: &Store, mut entries: Vec<AuditEntry>, lost: &AtomicU64) {
-    let Some(last) = entries.last() else { return };
+    let Some(newest) = entries.last() else { return };
     // The gap is told in the audit itself, as soon as it takes entries again.
     let missing = lost.swap(0, Ordering::Relaxed);
-    let happened_at = last.happened_at;
+    let happened_at = newest.happened_at;
     if missing > 0 {
         entries.push(AuditEntry {
             username: Some(SYSTEM.to_owned()),
@@ -148,4 +148,4 @@ async fn record(store: &Store, mut entries: Vec<AuditEntry>, lost: &AtomicU64) {
 /// So many wait for the next transaction; a refusal beyond is lost, and counted.
 const QUEUE: usize = 4096;
 const BATCH: usize = 64;
-const MINUTE: Duration = Duration::from_secs(60);
+const MINUTE: Duration = Duration::from_mins(1);

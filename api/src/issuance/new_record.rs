@@ -105,7 +105,7 @@ fn entry(context: &IssuanceContext, certificate: &Certificate, made_by: MadeBy) 
     };
     draft
         .in_request(&context.request_id)
-        .on(certificate.id, &certificate.subject_dn)
+        .on(&certificate.id, &certificate.subject_dn)
         .after(after)
         .into()
 }

@@ -113,7 +113,7 @@ async fn change_password(
             "the password was changed meanwhile; log in with the new one",
         ));
     }
-    let entry = state.audited("password", "users").on(account.id, &account.username);
+    let entry = state.audited("password", "users").on(&account.id, &account.username);
     write.commit(entry).await?;
     tracing::info!(username = account.username, "changed the password");
     Ok(Json(Done {}))

@@ -50,7 +50,7 @@ async fn login(
         return Err(bad_credentials());
     };
     // Only of a user who exists: others may have typed their password into the wrong field.
-    audit::name_subject(account.id, &account.username);
+    audit::name_subject(&account.id, &account.username);
     let now = state.clock.now();
     let may_log_in = account.enabled && !account.locked && account.delayed_until <= now;
     let address = address.map_or_else(String::new, |Extension(ConnectInfo(address))| {
@@ -68,7 +68,7 @@ async fn login(
         return Err(bad_credentials());
     }
     let (id, name) = (account.id, &account.username);
-    let entry = state.audited("login", "users").by(id, name).on(id, name);
+    let entry = state.audited("login", "users").by(id, name).on(&id, name);
     write.commit_beside_inventory(entry).await?;
     let token = state
         .tokens
@@ -113,7 +113,7 @@ async fn end_token(state: &AppState, caller: &Authenticated) -> Result<Json<Done
     // A good moment: the table stays as small as the tokens that live.
     write.forget_expired_tokens(state.clock.now()).await?;
     let (id, name) = caller.user();
-    write.commit(state.audited("logout", "users").on(id, name)).await?;
+    write.commit(state.audited("logout", "users").on(&id, name)).await?;
     Ok(Json(Done {}))
 }
 

@@ -45,7 +45,7 @@ async fn change(
         let before = crate::settings::retention(&state.store).await?;
         let mut write = state.store.begin().await?;
         write.set_setting(RETENTION.name, &value, state.clock.now(), by.username()).await?;
-        let entry = state.audited("change", "settings").on(RETENTION.name, RETENTION.name);
+        let entry = state.audited("change", "settings").on(&RETENTION.name, RETENTION.name);
         write.commit(entry.before(before).after(period)).await?;
         tracing::info!(username = by.username(), %period, "set the Private Key Retention Period");
     }

@@ -116,7 +116,7 @@ impl Write {
     pub(super) async fn commit_with(mut self, entries: &[&AuditEntry]) -> Result<(), StoreError> {
         let lengthening = self.add_to_audit(entries).await?;
         self.say("COMMIT").await?;
-        lengthening.is_committed();
+        lengthening.end();
         self.is_committed();
         Ok(())
     }

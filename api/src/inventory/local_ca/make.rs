@@ -270,7 +270,7 @@ pub(super) async fn go_live(
 ) -> Result<(), ApiError> {
     let mut write = state.store.begin().await?;
     if write.set_local_ca_live(ca.id, certificate_id).await? {
-        let entry = state.audited("go live", "localca").on(ca.id, &ca.name);
+        let entry = state.audited("go live", "localca").on(&ca.id, &ca.name);
         let entry = entry.after(json!({"certId": certificate_id.to_string()}));
         write.commit(entry).await?;
         tracing::info!(local_ca.id = %ca.id, local_ca.name = ca.name, "a Local CA is live");

@@ -142,10 +142,10 @@ async fn every_operation_that_changes_something_leaves_an_entry() {
 
     let csr = json!({"caName": ISSUER, "csr": CSR, "teamName": "Default"});
     let path = ("post", "/api/certs/requestp10");
-    let issued = calls.call(member, path, "", csr, ("issue", "certs")).await;
+    let certified = calls.call(member, path, "", csr, ("issue", "certs")).await;
     let path = ("patch", "/api/certs/{id}");
     let change = json!({"extraDetails": "front door"});
-    calls.call(member, path, &id(&issued), change, ("change", "certs")).await;
+    calls.call(member, path, &id(&certified), change, ("change", "certs")).await;
     let dn = json!({
         "caName": ISSUER, "dn": "CN=www.example.test", "csrGeneratorName": "ECDSA P-256",
         "p12Password": "open sesame", "teamName": "Default",

@@ -77,7 +77,7 @@ impl TryFrom<HeadRow> for Head {
     }
 }
 
-/// The end of the chain while a transaction makes it longer. Dropped before [`Self::is_committed`],
+/// The end of the chain while a transaction makes it longer. Dropped before [`Self::end`],
 /// the next one asks the database where the chain ends.
 pub(in crate::store) struct Lengthening {
     end: OwnedMutexGuard<End>,
@@ -126,7 +126,7 @@ impl Lengthening {
     }
 
     /// Its transaction is durable.
-    pub(in crate::store) fn is_committed(mut self) {
+    pub(in crate::store) fn end(mut self) {
         *self.end = End::Known(self.head);
     }
 }
@@ -179,7 +179,7 @@ impl Write {
 
     /// Begins a chain behind all that there are.
     async fn open(&mut self, entries: &[&AuditEntry]) -> Result<Head, StoreError> {
-        let opened_at = entries.first().map(|entry| to_millis(entry.happened_at)).unwrap_or(0);
+        let opened_at = entries.first().map_or(0, |entry| to_millis(entry.happened_at));
         for _ in 0..ATTEMPTS {
             let newest: Option<HeadRow> = sqlx::query_as(NEWEST_CHAIN)
                 .fetch_optional(self.connection())

@@ -85,7 +85,7 @@ impl Store {
         let query = audit::bind_head(&chain, query);
         match write.run_whole(TABLE, query).await {
             Ok(()) => {
-                chain.is_committed();
+                chain.end();
                 Ok(true)
             }
             // Its history or its request met the record that there is, or it is at fault.
