@@ -1,6 +1,7 @@
 //! What a search asks of a text, and what an index can tell of it beforehand.
 
 mod expression;
+mod folding;
 mod fragment;
 
 use regex::Regex;

@@ -6,9 +6,12 @@
 use std::mem;
 
 use regex::{Regex, RegexBuilder};
+use regex_syntax::Error;
+use regex_syntax::ast::parse::ParserBuilder;
+use regex_syntax::hir::translate::TranslatorBuilder;
 use regex_syntax::hir::{Class, Hir, HirKind, Look};
-use regex_syntax::{Error, ParserBuilder};
 
+use super::folding::is_soon_done;
 use super::fragment::{Fragment, Needs, split_at_commas};
 
 /// How a value is to be read.
@@ -52,16 +55,24 @@ pub enum BadExpression {
         /// Where, counted from 1.
         position: usize,
     },
-    /// It would take too much memory.
-    #[error("is a regular expression that becomes too large; repeat less in it")]
+    /// It would take too much memory or time.
+    #[error(
+        "is a regular expression that becomes too large; repeat less in it and have \
+             fewer classes of letters within classes"
+    )]
     TooLarge,
 }
 
 /// The expression, and what every text has that it matches.
 pub(super) fn compile(value: &str) -> Result<(Regex, Needs), BadExpression> {
     let pattern = of_dot_net(value);
-    let mut parser = ParserBuilder::new().case_insensitive(true).nest_limit(NEST_LIMIT).build();
-    let parsed = parser.parse(&pattern).map_err(|error| syntax(&error))?;
+    let mut parser = ParserBuilder::new().nest_limit(NEST_LIMIT).build();
+    let parsed = parser.parse(&pattern).map_err(|error| syntax(&error.into()))?;
+    if !is_soon_done(&parsed) {
+        return Err(BadExpression::TooLarge);
+    }
+    let mut translator = TranslatorBuilder::new().case_insensitive(true).build();
+    let parsed = translator.translate(&pattern, &parsed).map_err(|error| syntax(&error.into()))?;
     let expression = RegexBuilder::new(&pattern)
         .case_insensitive(true)
         .nest_limit(NEST_LIMIT)

@@ -113,6 +113,21 @@ fn a_bad_expression_is_refused_with_the_place() {
 }
 
 #[test]
+fn an_expression_whose_classes_take_long_to_read_in_any_case_is_refused() {
+    let nested = format!("^{}b{}", "[^a".repeat(9), "]".repeat(9));
+    let (wide, far) = (r"[\D]".repeat(200), "[!-\u{10fffe}]".repeat(100));
+    for value in [r"^[a[^b]][a[^b]]", r"^[^[^b]--[^c]]", r"^[\P{L}][\P{L}]", &nested, &wide, &far] {
+        let value = format!("^{value}");
+        let error = TextFilter::new(TextKind::DistinguishedName, &value).unwrap_err();
+        assert_eq!(error, BadExpression::TooLarge, "{value}");
+    }
+    for value in [r"^CN=[\s\S]*$", r"^CN=[\w.-]+, O=[\w -]+$", r"^[^,=]+=[^\d\s]+", r"^[a-z-[q]]+$"]
+    {
+        assert!(TextFilter::new(TextKind::DistinguishedName, value).is_ok(), "{value}");
+    }
+}
+
+#[test]
 fn an_index_is_asked_for_what_every_match_contains() {
     let needs = |value: &str| {
         let texts = |all: &Vec<Fragment>| {

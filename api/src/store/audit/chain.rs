@@ -9,7 +9,7 @@ use tokio::sync::{Mutex, OwnedMutexGuard};
 
 use super::row::{self, ChainedEntry};
 use super::{AuditEntry, TABLE};
-use crate::store::inserts::Bound;
+use crate::store::many_rows::Bound;
 use crate::store::{Store, StoreError, Write};
 use crate::timestamp::to_millis;
 

@@ -7,7 +7,7 @@ use sqlx::FromRow;
 
 use super::{AuditEntry, StoredAuditEntry, TABLE};
 use crate::store::StoreError;
-use crate::store::inserts::{Bound, Inserts, Row, inserts};
+use crate::store::many_rows::{Bound, Inserts, Row, inserts};
 use crate::store::row::At;
 use crate::timestamp::{from_millis, to_millis};
 

@@ -1,4 +1,4 @@
-//! Rows of what is recorded together with a certificate.
+//! Rows of what is recorded together.
 
 use std::sync::LazyLock;
 
@@ -6,10 +6,8 @@ use aws_lc_rs::digest::{SHA256, digest};
 use chancery_shared::id::{CertificateId, CsrId, Id};
 
 use super::{Certificate, HISTORY, HistoryEntry, NewCertificate, TABLE};
-#[cfg(test)]
-use crate::store::engine::EngineName;
-use crate::store::inserts::{Bound, Inserts, Row, inserts};
 use crate::store::key_data::KeyData;
+use crate::store::many_rows::{Bound, Inserts, Row, inserts};
 use crate::store::row::signed;
 use crate::store::{StoreError, Write};
 use crate::timestamp::to_millis;
@@ -170,7 +168,9 @@ impl Row for KeptKey<'_> {
 
 /// All of them, for the test that prepares them on both engines.
 #[cfg(test)]
-pub(in crate::store) fn statements(engine: EngineName) -> Vec<(&'static str, &'static str)> {
+pub(in crate::store) fn statements(
+    engine: super::super::engine::EngineName,
+) -> Vec<(&'static str, &'static str)> {
     let of_table = |(table, inserts): (&'static str, &'static Inserts)| {
         inserts.of(engine).iter().map(move |(_, sql)| (table, *sql))
     };

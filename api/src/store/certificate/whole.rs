@@ -10,8 +10,8 @@ use super::rows::{Csr, History};
 use super::{Certificate, NewCertificate, TABLE};
 use crate::store::audit::{self, ChainedEntry};
 use crate::store::engine::EngineName;
-use crate::store::inserts::Row;
 use crate::store::journal_head::{bind_raise, raise_among_others};
+use crate::store::many_rows::Row;
 use crate::store::{Store, StoreError};
 
 /// So many certificates are recorded by one text at most.

@@ -1,4 +1,5 @@
-//! Rows inserted by as few statements as there can be: each is a hand-over to the database and back.
+//! Rows inserted by as few statements as there can be: each is a hand-over to the database and
+//! back.
 
 use std::fmt::Write as _;
 
@@ -14,17 +15,17 @@ use super::{StoreError, Write};
 const SIZES: [usize; 5] = [16, 8, 4, 2, 1];
 
 /// The same `INSERT` for each of [`SIZES`].
-pub(in crate::store) type Sized = [(usize, &'static str); SIZES.len()];
+pub(super) type Sized = [(usize, &'static str); SIZES.len()];
 
 /// The same with the parameters of each engine: SQLite looks for the name of a parameter among all
 /// of a statement's, PostgreSQL knows no parameters without one.
-pub(in crate::store) struct Inserts {
+pub(super) struct Inserts {
     sqlite: Sized,
     postgres: Sized,
 }
 
 impl Inserts {
-    pub(in crate::store) fn of(&self, engine: EngineName) -> &Sized {
+    pub(super) fn of(&self, engine: EngineName) -> &Sized {
         match engine {
             EngineName::Sqlite => &self.sqlite,
             EngineName::Postgres => &self.postgres,
@@ -32,10 +33,10 @@ impl Inserts {
     }
 }
 
-pub(in crate::store) type Bound<'q> = Query<'q, Any, AnyArguments>;
+pub(super) type Bound<'q> = Query<'q, Any, AnyArguments>;
 
 /// A row that can be inserted with others.
-pub(in crate::store) trait Row {
+pub(super) trait Row {
     const TABLE: &'static str;
 
     fn inserts() -> &'static Inserts;
@@ -44,7 +45,7 @@ pub(in crate::store) trait Row {
     fn bind<'q>(&'q self, query: Bound<'q>) -> Bound<'q>;
 }
 
-pub(in crate::store) fn inserts(table: &str, columns: &str, end: &str) -> Inserts {
+pub(super) fn inserts(table: &str, columns: &str, end: &str) -> Inserts {
     let sized = |engine| sized(table, columns, end, engine);
     Inserts { sqlite: sized(EngineName::Sqlite), postgres: sized(EngineName::Postgres) }
 }
@@ -72,11 +73,8 @@ fn sized(table: &str, columns: &str, end: &str, engine: EngineName) -> Sized {
 }
 
 impl Write {
-    /// Inserts all of `rows`; says how many of them were not there yet.
-    pub(in crate::store) async fn insert_rows<T: Row>(
-        &mut self,
-        rows: &[T],
-    ) -> Result<usize, StoreError> {
+    /// Inserts them in their order; how many rows there are now that there were not.
+    pub(super) async fn insert_rows<T: Row>(&mut self, rows: &[T]) -> Result<usize, StoreError> {
         let (mut rest, mut inserted) = (rows, 0);
         for (size, sql) in T::inserts().of(self.engine()) {
             while let Some((some, others)) = rest.split_at_checked(*size) {
