@@ -1,6 +1,7 @@
 //! The specification's field names: they stand here and nowhere else.
 
 pub mod audit;
+mod audited;
 pub mod cert_issuer;
 pub mod certificate;
 pub mod certificate_change;
