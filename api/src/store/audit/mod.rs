@@ -18,8 +18,8 @@ pub use verify::{ChainFault, ChainReport, Flaw};
 
 #[cfg(test)]
 pub(super) use {
-    chain::STATEMENTS as CHAIN_STATEMENTS, row::statements as row_statements,
-    verify::STATEMENTS as VERIFY_STATEMENTS,
+    chain::STATEMENTS as CHAIN_STATEMENTS, read::sql as search_sql,
+    row::statements as row_statements, verify::STATEMENTS as VERIFY_STATEMENTS,
 };
 
 /// What was done, or refused, and by whom. No part of it ever holds a secret: who makes one names

@@ -100,7 +100,8 @@ impl Store {
         if let Some(AuditPlace { happened_at, chain_no, entry_no }) = after {
             query = query.bind(happened_at).bind(chain_no).bind(entry_no);
         }
-        let rows = query.bind(i64::from(limit)).fetch_all(self.pool()).await;
+        let mut reading = self.begin_reading().await?;
+        let rows = query.bind(i64::from(limit)).fetch_all(&mut *reading.transaction).await;
         let rows = rows.map_err(StoreError::of(TABLE))?;
         rows.into_iter().map(StoredAuditEntry::try_from).collect()
     }
@@ -122,8 +123,11 @@ impl AuditSearch {
     }
 }
 
+/// What most entries have.
+const COMMON: [(&str, &str); 2] = [("result", super::OK), ("object_kind", "certs")];
+
 /// Made of names of ours alone; every value is a parameter.
-fn sql(search: &AuditSearch, order: Order, is_after: bool) -> String {
+pub(in crate::store) fn sql(search: &AuditSearch, order: Order, is_after: bool) -> String {
     let (beyond, direction) = match order {
         Order::NewestFirst => ("<", "DESC"),
         Order::OldestFirst => (">", "ASC"),
@@ -142,9 +146,9 @@ fn sql(search: &AuditSearch, order: Order, is_after: bool) -> String {
     }
     for (column, text) in search.texts() {
         wanted.push(format!("{column} = {}", next()));
-        if column == "result" && text != super::OK {
-            // The words of the index that has no others.
-            wanted.push(format!("result <> '{}'", super::OK));
+        // The words of an index that leaves out what most entries have.
+        if let Some(common) = COMMON.iter().find(|common| common.0 == column && common.1 != text) {
+            wanted.push(format!("{column} <> '{}'", common.1));
         }
     }
     if is_after {

@@ -1,6 +1,7 @@
 //! The audit and its chains.
 
 mod entries;
+mod plans;
 mod tampered;
 
 use super::fixtures::audit_entry;
@@ -10,6 +11,8 @@ use crate::store::audit::{AuditSearch, ChainReport, Order, StoredAuditEntry};
 pub(super) async fn add(store: &Store, count: usize) {
     for number in 0..count {
         let mut entry = audit_entry("change", "teams");
+        entry.object_id = Some(format!("{number:024}"));
+        entry.request_id = Some(format!("request {number}"));
         entry.object_name = Some(format!("team {number}"));
         store.add_audit_entries(&[entry]).await.unwrap();
     }
