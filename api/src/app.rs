@@ -12,6 +12,7 @@ use tower_http::catch_panic::CatchPanicLayer;
 use utoipa::openapi::OpenApi;
 use utoipa_axum::router::OpenApiRouter;
 
+use crate::audit::Recorder;
 use crate::auth::bearer::BearerTokens;
 use crate::auth::gate;
 use crate::auth::password::Passwords;
@@ -56,6 +57,8 @@ pub struct App {
     pub config: Arc<Config>,
     /// The database.
     pub store: Store,
+    /// Tells the audit of what has no write.
+    pub audit: Recorder,
     /// What was read of the inventory, while it stands.
     pub inventory: LatestView,
     /// The time.
@@ -149,6 +152,7 @@ fn members() -> OpenApiRouter<AppState> {
 fn administrators() -> OpenApiRouter<AppState> {
     OpenApiRouter::new()
         .merge(routes::api_tokens::routes())
+        .merge(routes::audit::routes())
         .merge(routes::ca::routes())
         .merge(routes::generators::routes())
         .merge(routes::keystores::routes())

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use time::{Duration, OffsetDateTime};
 
 use crate::app::AppState;
-use crate::store::{Store, StoreError};
+use crate::store::{Store, StoreError, Unaudited};
 
 /// The jobs whose runs are kept.
 pub const JOBS: [&str; 3] = ["purge", "key-data", "reconcile"];
@@ -41,7 +41,7 @@ pub(crate) async fn keep(
         let text = serde_json::to_string(&run).unwrap_or_default();
         let mut write = state.store.begin().await?;
         write.set_fact(&fact(job), &text).await?;
-        write.commit_beside_inventory().await
+        write.commit_unaudited(Unaudited::JobRun).await
     };
     if let Err(error) = kept.await {
         let error = crate::log::Chain(&error).to_string();

@@ -4,7 +4,7 @@ use chancery_shared::id::RowId;
 use time::Duration;
 
 use crate::app::AppState;
-use crate::store::StoreError;
+use crate::store::{StoreError, Unaudited};
 
 /// Which job, and how long another process waits for one that died while it worked.
 #[derive(Clone, Copy, Debug)]
@@ -39,7 +39,7 @@ impl<'a> Lease<'a> {
         let given = async {
             let mut write = self.state.store.begin().await?;
             write.give_lease_back(self.job.name, &self.holder).await?;
-            write.commit_beside_inventory().await
+            write.commit_unaudited(Unaudited::Lease).await
         };
         if let Err(error) = given.await {
             let error = crate::log::Chain(&error).to_string();

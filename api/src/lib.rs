@@ -2,6 +2,7 @@
 
 pub mod app;
 mod asn1;
+pub mod audit;
 pub mod auth;
 pub mod certificate;
 pub mod clock;

@@ -6,7 +6,9 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::audit::AuditDraft;
 use crate::auth::password::{BadLength, Password, PasswordError, Passwords};
+use crate::clock::{Clock as _, SystemClock};
 use crate::config::Config;
 use crate::random::Random;
 use crate::settings::Settings;
@@ -82,7 +84,8 @@ async fn set(
     write.update_account(&after).await?;
     write.unlock(after.id).await?;
     write.end_tokens_of(after.id).await?;
-    write.commit().await?;
+    let entry = AuditDraft::new(SystemClock.now(), "password", "users");
+    write.commit(entry.on(&after.id, &after.username)).await?;
     Ok(after.username)
 }
 

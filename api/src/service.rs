@@ -11,6 +11,7 @@ use std::time::Duration;
 use metrics_exporter_prometheus::PrometheusHandle;
 
 use crate::app::{self, App, AppState};
+use crate::audit::{Recorder, Recording};
 use crate::auth::bearer::BearerTokens;
 use crate::auth::password::{PasswordError, Passwords};
 use crate::auth::token_keys::{self, TokenKeyError};
@@ -37,6 +38,7 @@ pub struct Service {
     state: AppState,
     identity: ServerIdentity,
     jobs: Jobs,
+    recording: Recording,
     https: Listening,
     metrics: Option<Listening>,
 }
@@ -140,6 +142,7 @@ impl Service {
         let store = Store::open(&config.database_url).await?;
 
         // 4. The signer, looked for in the background, and what every handler uses.
+        let (audit, recording) = Recorder::start(store.clone());
         let options = signer_client::Options::new(config.signer_socket.clone());
         let signer = SignerClient::start(options, Arc::new(store.clone()), Arc::clone(&random));
         let state = AppState::new(App {
@@ -151,6 +154,7 @@ impl Service {
             keys: KeyMaker::new(config.key_pool),
             config: Arc::new(config),
             store,
+            audit,
             inventory: LatestView::default(),
             vault: Vault::default(),
             purge_guard: Arc::new(Guard::new(random::id(&*clock, &*random), &*clock)),
@@ -176,7 +180,7 @@ impl Service {
 
         // 6. What goes on by itself.
         let jobs = Jobs::start(&state, &identity);
-        Ok(Self { state, identity, jobs, https, metrics })
+        Ok(Self { state, identity, jobs, recording, https, metrics })
     }
 
     /// What the handlers use.
@@ -200,6 +204,9 @@ impl Service {
         if tokio::time::timeout(JOBS_FINISH_WITHIN, self.jobs.stop()).await.is_err() {
             tracing::warn!("a job was cut short; the next start goes on with it");
         }
+        if tokio::time::timeout(AUDIT_FINISHES_WITHIN, self.recording.stop()).await.is_err() {
+            tracing::warn!("the last refusals could not be recorded in the audit");
+        }
         self.state.store.close().await;
     }
 }
@@ -211,6 +218,9 @@ fn make_folder(path: PathBuf) -> Result<(), StartError> {
 
 /// What jobs get after the requests.
 const JOBS_FINISH_WITHIN: Duration = Duration::from_millis(800);
+
+/// What is left of the audit then.
+const AUDIT_FINISHES_WITHIN: Duration = Duration::from_millis(300);
 
 /// The process is to end within 5 s of being told.
 pub const REQUESTS_FINISH_WITHIN: Duration = Duration::from_millis(3500);

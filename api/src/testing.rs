@@ -12,6 +12,7 @@ use time::OffsetDateTime;
 use zeroize::Zeroizing;
 
 use crate::app::{self, App, AppState};
+use crate::audit::Recorder;
 use crate::auth::bearer::BearerTokens;
 use crate::auth::password::{Password, Passwords};
 use crate::auth::token_keys::TokenKey;
@@ -25,10 +26,10 @@ use crate::readiness::Readiness;
 use crate::retention::Guard;
 use crate::signer_client::fake_signer::FakeSigner;
 use crate::signer_client::{Options, SignerClient, SignerState};
-use crate::store::Store;
 use crate::store::account::{Account, Group};
 use crate::store::team::Team;
 use crate::store::testing::{TestStore, sqlite};
+use crate::store::{Store, Unaudited};
 
 pub(crate) use persona::{Answer, Persona};
 
@@ -75,9 +76,11 @@ pub(crate) async fn api_on(store: TestStore, change: impl FnOnce(&mut Config)) -
     let signer = SignerClient::start(Options::new(fake.socket.clone()), heads, random.clone());
     // Until the first greeting every question to the signer would wait.
     signer.watch_state().wait_for(SignerState::is_reachable).await.unwrap();
+    let (audit, _) = Recorder::start(store.store.clone());
     let state = AppState::new(App {
         signer,
         store: store.store.clone(),
+        audit,
         inventory: LatestView::default(),
         vault: Vault::default(),
         purge_guard: Arc::new(Guard::new(random::id(&*clock, &*random), &*clock)),
@@ -132,7 +135,7 @@ pub(crate) async fn insert_team(state: &AppState, name: &str, group: Group) -> T
     };
     let mut write = state.store.begin().await.unwrap();
     write.insert_team(&team).await.unwrap();
-    write.commit().await.unwrap();
+    write.commit_unaudited(Unaudited::Fixture).await.unwrap();
     team.id
 }
 
@@ -161,7 +164,7 @@ pub(crate) async fn insert_user(state: &AppState, username: &str, teams: &[TeamI
     for team in teams {
         write.add_member(*team, account.id).await.unwrap();
     }
-    write.commit().await.unwrap();
+    write.commit_unaudited(Unaudited::Fixture).await.unwrap();
     account.id
 }
 

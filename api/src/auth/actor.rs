@@ -9,6 +9,7 @@ use super::api_token::Sent;
 use super::bearer::{self, BearerError, Claims};
 use super::client_address::ClientAddress;
 use crate::app::AppState;
+use crate::audit;
 use crate::error::{ApiError, Code};
 use crate::inventory::view::Look;
 use crate::team;
@@ -54,6 +55,11 @@ impl Authenticated {
     /// The user, whatever they may do.
     pub fn user_id(&self) -> UserId {
         self.actor.user_id
+    }
+
+    /// Id and name of the user.
+    pub fn user(&self) -> (UserId, &str) {
+        (self.actor.user_id, &self.actor.username)
     }
 
     /// With which token they came.
@@ -158,6 +164,7 @@ impl FromRequestParts<AppState> for Authenticated {
         }
         let Ok(address) = ClientAddress::from_request_parts(parts, state).await;
         team::check_address(&inventory, user, address).await?;
+        audit::belongs_to(user, &holder.username);
         let actor = Actor {
             user_id: user,
             username: holder.username,

@@ -10,6 +10,7 @@ use crate::app::AppState;
 use crate::error::{ApiError, Code};
 use crate::inventory::view::InventoryView;
 use crate::settings::Settings;
+use crate::store::Unaudited;
 use crate::store::account::{Account, LoginOutcome};
 
 /// A try that may be made.
@@ -63,7 +64,7 @@ impl<'a> Attempt<'a> {
             }
             None => write.record_login_of_nobody().await?,
         }
-        write.commit_beside_inventory().await?;
+        write.commit_unaudited(Unaudited::LoginCount).await?;
         Ok(self.count(at))
     }
 

@@ -104,6 +104,7 @@ pub fn complete(response: Response, path: &str, request_id: &str, now: OffsetDat
     parts.headers.remove(CONTENT_TYPE);
     parts.headers.remove(CONTENT_LENGTH);
     let mut response = (status, Json(error)).into_response();
+    response.extensions_mut().insert(body.code);
     for (name, value) in &parts.headers {
         response.headers_mut().append(name, value.clone());
     }

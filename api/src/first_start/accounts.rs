@@ -105,7 +105,8 @@ pub async fn make_accounts(state: &AppState) -> Result<(), FirstAdministratorErr
         write.add_member(administrators.id, admin.id).await?;
         write.set_fact(ADMINISTRATOR, &admin.id.to_string()).await?;
         write.set_fact(TEAM, &administrators.id.to_string()).await?;
-        write.commit().await
+        let entry = state.audited("create", "users").made(&(&admin, &[administrators.id][..]));
+        write.commit(entry).await
     };
     match made.await {
         Ok(()) => {

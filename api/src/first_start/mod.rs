@@ -22,7 +22,7 @@ use crate::error::{ApiError, Code};
 use crate::inventory::csr_generator;
 use crate::lease::{Job, Lease};
 use crate::readiness::NotReady;
-use crate::store::StoreError;
+use crate::store::{StoreError, Unaudited};
 
 /// The fact that all of it is done.
 const DONE: &str = "first-start";
@@ -140,5 +140,5 @@ async fn hold(lease: &Lease<'_>) -> Result<(), ApiError> {
 async fn remember(state: &AppState, fact: &str, value: &str) -> Result<(), StoreError> {
     let mut write = state.store.begin().await?;
     write.set_fact(fact, value).await?;
-    write.commit().await
+    write.commit_unaudited(Unaudited::FirstStartStep).await
 }

@@ -1,6 +1,7 @@
 //! Tokens of machines: made once, ended one by one.
 
 use chancery_shared::id::{RowId, UserId};
+use serde_json::json;
 use time::Duration;
 use zeroize::Zeroizing;
 
@@ -10,6 +11,7 @@ use crate::auth::api_token::Secret;
 use crate::error::{ApiError, Code};
 use crate::settings::Settings;
 use crate::store::api_token::ApiToken;
+use crate::timestamp::with_offset;
 
 /// Makes a token that acts as `user`, and answers it with the text that its holder sends, which
 /// nobody can read again.
@@ -55,7 +57,9 @@ pub async fn create(
         let message = format!("a user has at most {MOST} API tokens; end some of them first");
         return Err(ApiError::refused(Code::WrongState, message));
     }
-    write.commit().await?;
+    let fields = json!({"name": token.name, "expiresAt": with_offset(token.expires_at)});
+    let entry = state.audited("create apitokens", "users").on(&user, &account.username);
+    write.commit(entry.after(fields)).await?;
     tracing::info!(username = by, user.id = %user, token.id = %token.id, "made an API token");
     let text = secret.token(token.id);
     Ok((token, text))
@@ -92,7 +96,8 @@ pub async fn delete(
     if !write.delete_api_token(id, user).await? {
         return Err(missing());
     }
-    write.commit().await?;
+    let entry = state.audited("delete apitokens", "users").on(&user, &token.name);
+    write.commit(entry.before(json!({"name": token.name}))).await?;
     tracing::info!(username = by, user.id = %user, token.id = %id, "ended an API token");
     Ok(token)
 }

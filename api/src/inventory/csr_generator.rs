@@ -2,6 +2,7 @@
 
 use chancery_shared::id::CsrGeneratorId;
 use chancery_shared::wire::algorithm::{KeyAlgorithm, SignatureAlgorithm};
+use serde_json::json;
 
 use super::local_ca::algorithm::{key_name, signature_algorithm};
 use crate::app::AppState;
@@ -39,15 +40,18 @@ pub fn csr_signature(key: KeyAlgorithm, hash: Option<&str>) -> Option<SignatureA
 /// Only if the database fails.
 pub(crate) async fn make_first(state: &AppState, by: &str) -> Result<(), StoreError> {
     let mut write = state.store.begin().await?;
+    let mut made = Vec::new();
     for key in KeyAlgorithm::ALL {
         let name = key_name(key);
         let Some(signature) = csr_signature(key, None) else { continue };
         if state.store.csr_generator_named(name).await?.is_none() {
             let new = NewCsrGenerator { name: name.to_owned(), key, signature };
-            write.insert_csr_generator(&row(state, by, new)).await?;
+            let generator = row(state, by, new);
+            write.insert_csr_generator(&generator).await?;
+            made.push(json!({"id": generator.id, "name": generator.name}));
         }
     }
-    write.commit().await
+    write.commit(state.audited("create", "generators").after(made)).await
 }
 
 /// Makes a CSR Generator. `by` is the user who does.
@@ -64,7 +68,7 @@ pub async fn create(
     let generator = row(state, by, new);
     let mut write = state.store.begin().await?;
     write.insert_csr_generator(&generator).await?;
-    write.commit().await?;
+    write.commit(state.audited("create", "generators").made(&generator)).await?;
     tracing::info!(username = by, csr_generator.id = %generator.id, "made a CSR Generator");
     Ok(generator)
 }
@@ -97,7 +101,7 @@ pub async fn change(
     }
     let old_name = before.name.clone();
     let NewCsrGenerator { name, key, signature } = new;
-    let after = CsrGenerator { name, key, signature, ..before };
+    let after = CsrGenerator { name, key, signature, ..before.clone() };
     let mut write = state.store.begin().await?;
     for mut issuer in issuers_with(state, &old_name).await? {
         for name in &mut issuer.allowed_generators {
@@ -108,7 +112,7 @@ pub async fn change(
         write.set_allowed_generators(issuer.id, &issuer.allowed_generators).await?;
     }
     write.update_csr_generator(&after).await?;
-    write.commit().await?;
+    write.commit(state.audited("change", "generators").changed(&before, &after)).await?;
     tracing::info!(username = by, csr_generator.id = %id, "changed a CSR Generator");
     Ok(after)
 }
@@ -144,7 +148,7 @@ pub async fn delete(
     }
     let mut write = state.store.begin().await?;
     write.delete_csr_generator(id).await?;
-    write.commit().await?;
+    write.commit(state.audited("delete", "generators").removed(&generator)).await?;
     tracing::info!(username = by, csr_generator.id = %id, "deleted a CSR Generator");
     Ok(generator)
 }

@@ -37,7 +37,7 @@ pub async fn create(state: &AppState, by: &str, new: NewKeyStore) -> Result<KeyS
     };
     let mut write = state.store.begin().await?;
     write.insert_key_store(&key_store).await?;
-    write.commit().await?;
+    write.commit(state.audited("create", "keystores").made(&key_store)).await?;
     tracing::info!(username = by, key_store.id = %key_store.id, "made a Key Store");
     Ok(key_store)
 }

@@ -6,6 +6,7 @@ use super::cert_issuer;
 use super::local_ca::LocalCaDefinition;
 use super::profile_definition::ProfileDefinition;
 use crate::app::AppState;
+use crate::audit::Item as _;
 use crate::error::{ApiError, Code, Dependant};
 use crate::reference::name_taken;
 use crate::store::profile::Profile;
@@ -35,7 +36,7 @@ pub async fn create(
     };
     let mut write = state.store.begin().await?;
     write.insert_profile(&profile).await?;
-    write.commit().await?;
+    write.commit(state.audited("create", "profiles").made(&profile)).await?;
     tracing::info!(username = by, profile.id = %profile.id, "made a profile");
     Ok(profile)
 }
@@ -58,6 +59,7 @@ pub async fn change(
     if name != before.name && state.store.profile_named(&name).await?.is_some() {
         return Err(name_taken::<Profile>("name", &name));
     }
+    let fields_before = before.fields();
     let after = Profile { name, definition, ..before };
     for issuer in state.store.cert_issuers_with_profile(id).await? {
         if issuer.deleted_at.is_none()
@@ -68,7 +70,8 @@ pub async fn change(
     }
     let mut write = state.store.begin().await?;
     write.update_profile(&after).await?;
-    write.commit().await?;
+    let entry = state.audited("change", "profiles").made(&after);
+    write.commit(entry.before(fields_before)).await?;
     tracing::info!(username = by, profile.id = %id, "changed a profile");
     Ok(after)
 }
@@ -97,7 +100,7 @@ pub async fn delete(state: &AppState, by: &str, id: ProfileId) -> Result<Profile
     }
     let mut write = state.store.begin().await?;
     write.delete_profile(id).await?;
-    write.commit().await?;
+    write.commit(state.audited("delete", "profiles").removed(&profile)).await?;
     tracing::info!(username = by, profile.id = %id, "deleted a profile");
     Ok(profile)
 }

@@ -4,6 +4,7 @@ use chancery_shared::id::{CertIssuerId, TeamId, UserId};
 
 use super::user::check_administrators;
 use crate::app::AppState;
+use crate::audit::Item as _;
 use crate::auth::Administrator;
 use crate::auth::client_address::ClientAddress;
 use crate::error::{ApiError, Code, Dependant};
@@ -56,6 +57,11 @@ pub async fn change(
     if let Some(issuers) = &change.authorised_cas {
         check_not_opened(state, &before, issuers).await?;
     }
+    let issuers_before: Vec<_> =
+        state.store.authorised_cas_of(id).await?.iter().map(|pair| pair.cert_issuer_id).collect();
+    let members_before: Vec<_> =
+        state.store.members_of(id).await?.iter().map(|member| member.user_id).collect();
+    let fields_before = (&before, &issuers_before[..], &members_before[..]).fields();
     let was_administrators = before.internal_group == Group::Administrators;
     let after = Team {
         name: change.name.unwrap_or(before.name),
@@ -70,31 +76,30 @@ pub async fn change(
         ip_white_list: change.ip_white_list.unwrap_or(before.ip_white_list),
         ..before
     };
-    let members = match &change.members {
-        Some(members) => members.clone(),
-        None => state.store.members_of(id).await?.iter().map(|member| member.user_id).collect(),
-    };
-    check_not_shut_out(by, from, &members, &after.ip_white_list)?;
+    let members = change.members.as_deref().unwrap_or(&members_before);
+    let issuers = change.authorised_cas.as_deref().unwrap_or(&issuers_before);
+    check_not_shut_out(by, from, members, &after.ip_white_list)?;
     if was_administrators && after.internal_group != Group::Administrators {
         check_not_last(state, &after).await?;
     }
     let mut write = state.store.begin().await?;
     write.update_team(&after).await?;
-    if let Some(issuers) = change.authorised_cas {
+    if change.authorised_cas.is_some() {
         write.withdraw_cas_of(id).await?;
         for issuer in issuers {
-            write.authorise_ca(id, issuer).await?;
+            write.authorise_ca(id, *issuer).await?;
         }
     }
-    if let Some(members) = change.members {
+    if change.members.is_some() {
         write.remove_members(id).await?;
         for member in members {
-            write.add_member(id, member).await?;
+            write.add_member(id, *member).await?;
         }
     }
     let what = format!("the members of {} would no longer be", after.name);
     check_administrators(&mut write, &what).await?;
-    write.commit().await?;
+    let entry = state.audited("change", "teams").made(&(&after, issuers, members));
+    write.commit(entry.before(fields_before)).await?;
     tracing::info!(administrator = by.username(), team.id = %id, "changed a team");
     Ok(())
 }
@@ -119,7 +124,8 @@ pub async fn delete(state: &AppState, by: &Administrator, id: TeamId) -> Result<
     }
     let mut write = state.store.begin().await?;
     write.delete_team(id).await?;
-    write.commit().await?;
+    let entry = state.audited("delete", "teams").removed(&(&team, &[][..], &[][..]));
+    write.commit(entry).await?;
     tracing::info!(administrator = by.username(), team.id = %id, "deleted a team");
     Ok(())
 }

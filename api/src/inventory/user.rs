@@ -3,6 +3,7 @@
 use chancery_shared::id::{TeamId, UserId};
 
 use crate::app::AppState;
+use crate::audit::Item as _;
 use crate::auth::Administrator;
 use crate::auth::password::Password;
 use crate::error::{ApiError, Code};
@@ -49,6 +50,9 @@ pub async fn change(
     if id == by.actor().user_id() {
         check_own(state, &before, &change).await?;
     }
+    let teams_before = teams(state, id).await?;
+    let fields_before = (&before, &teams_before[..]).fields();
+    let is_new_password = hash.is_some();
     let ends_tokens = hash.is_some() || (before.enabled && change.enabled == Some(false));
     let after = Account {
         email: change.email.unwrap_or(before.email),
@@ -59,10 +63,11 @@ pub async fn change(
         ..before
     };
     write.update_account(&after).await?;
-    if let Some(teams) = change.teams {
+    let teams_after = change.teams.as_deref().unwrap_or(&teams_before);
+    if change.teams.is_some() {
         write.leave_teams(id).await?;
-        for team in teams {
-            write.add_member(team, id).await?;
+        for team in teams_after {
+            write.add_member(*team, id).await?;
         }
     }
     if ends_tokens {
@@ -71,7 +76,12 @@ pub async fn change(
     let username = &after.username;
     check_administrators(&mut write, &format!("the user {username} would no longer be one"))
         .await?;
-    write.commit().await?;
+    let mut fields = (&after, teams_after).fields();
+    if is_new_password && let Some(fields) = fields.as_object_mut() {
+        fields.insert("passwordChanged".to_owned(), true.into());
+    }
+    let entry = state.audited("change", "users").on(&id, &after.username);
+    write.commit(entry.before(fields_before).after(fields)).await?;
     tracing::info!(administrator = by.username(), user.id = %id, "changed a user");
     Ok(())
 }
@@ -89,10 +99,11 @@ pub async fn delete(state: &AppState, by: &Administrator, id: UserId) -> Result<
     let mut write = state.store.begin().await?;
     write.hold_account(id).await?;
     let account = find(state, id).await?;
+    let teams = teams(state, id).await?;
     write.delete_account(id).await?;
     let username = &account.username;
     check_administrators(&mut write, &format!("the user {username} would be gone")).await?;
-    write.commit().await?;
+    write.commit(state.audited("delete", "users").removed(&(&account, &teams[..]))).await?;
     tracing::info!(administrator = by.username(), user.id = %id, "deleted a user");
     Ok(())
 }
@@ -103,10 +114,10 @@ pub async fn delete(state: &AppState, by: &Administrator, id: UserId) -> Result<
 ///
 /// [`Code::NotFound`].
 pub async fn unlock(state: &AppState, by: &Administrator, id: UserId) -> Result<(), ApiError> {
-    find(state, id).await?;
+    let account = find(state, id).await?;
     let mut write = state.store.begin().await?;
     write.unlock(id).await?;
-    write.commit().await?;
+    write.commit(state.audited("unlock", "users").on(&id, &account.username)).await?;
     tracing::info!(administrator = by.username(), user.id = %id, "unlocked a user");
     Ok(())
 }
@@ -136,6 +147,10 @@ pub async fn check_administrators(write: &mut Write, what: &str) -> Result<(), A
 }
 
 /// A mistake, or a token that someone else holds, must not change what its owner is.
+async fn teams(state: &AppState, id: UserId) -> Result<Vec<TeamId>, ApiError> {
+    Ok(state.store.memberships_of(id).await?.iter().map(|own| own.team_id).collect())
+}
+
 async fn check_own(
     state: &AppState,
     before: &Account,

@@ -4,15 +4,18 @@
 use std::future::Future;
 
 use chancery_shared::certificate::assemble;
-use chancery_shared::id::RowId;
+use chancery_shared::id::{CertIssuerId, RowId, TeamId};
 use chancery_shared::wire::JournalHead;
+use serde::Serialize;
 use time::OffsetDateTime;
 
 use super::context::IssuanceContext;
 use super::signing::SignedTbs;
+use crate::audit::AuditDraft;
 use crate::certificate::CertificateFacts;
 use crate::certificate::fields::NotACertificate;
 use crate::certificate::history::HistoryEvent;
+use crate::store::audit::AuditEntry;
 use crate::store::certificate::{Certificate, HistoryEntry, Inserted, NewCertificate};
 use crate::store::{Store, StoreError};
 
@@ -76,12 +79,46 @@ pub fn new_record(
             details: context.recovered_details(),
         });
     }
+    let certificate = row(context, der, Some(signed.journal))?;
     Ok(NewCertificate {
-        certificate: row(context, der, Some(signed.journal))?,
+        audit: entry(context, &certificate, made_by),
+        certificate,
         csr: csr.filter(|_| context.csr_id.is_some()).map(<[u8]>::to_vec),
         history,
         key_data: None,
     })
+}
+
+/// What the audit says of it.
+fn entry(context: &IssuanceContext, certificate: &Certificate, made_by: MadeBy) -> AuditEntry {
+    let draft = match made_by {
+        MadeBy::Request => AuditDraft::new(context.requested_at, "issue", "certs")
+            .by(context.actor_user_id, &context.actor_username),
+        MadeBy::Reconciliation { at, .. } => AuditDraft::new(at, "recover", "certs"),
+    };
+    let after = Told {
+        serial_number: &certificate.serial_number,
+        issuer_dn: &certificate.issuer_dn,
+        cert_issuer_id: context.cert_issuer_id,
+        owner_username: &context.owner_username,
+        team_id: context.team_id,
+    };
+    draft
+        .in_request(&context.request_id)
+        .on(&certificate.id, &certificate.subject_dn)
+        .after(after)
+        .into()
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Told<'a> {
+    serial_number: &'a str,
+    issuer_dn: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cert_issuer_id: Option<CertIssuerId>,
+    owner_username: &'a str,
+    team_id: TeamId,
 }
 
 /// The first entry of its history.

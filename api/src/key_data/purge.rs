@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use chancery_shared::id::CertificateId;
+use serde_json::json;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
@@ -13,8 +14,8 @@ use crate::job_runs;
 use crate::lease::{Job, Lease};
 use crate::settings::Settings;
 use crate::signer_client::SignerState;
-use crate::store::StoreError;
 use crate::store::certificate::HistoryEntry;
+use crate::store::{StoreError, Unaudited};
 
 /// Pause between two runs.
 const EVERY: Duration = Duration::from_mins(1);
@@ -106,8 +107,13 @@ async fn purge(state: &AppState, lease: &Lease<'_>) -> Result<usize, StoreError>
         removed += due.len();
     }
     let mut write = state.store.begin().await?;
-    write.delete_idle_data_keys(state.clock.now() - ROTATE_AFTER * 2).await?;
-    write.commit_beside_inventory().await?;
+    let idle = write.delete_idle_data_keys(state.clock.now() - ROTATE_AFTER * 2).await?;
+    if idle == 0 {
+        write.commit_unaudited(Unaudited::Nothing).await?;
+    } else {
+        let entry = state.audited("delete", "datakeys").before(json!({"count": idle}));
+        write.commit_beside_inventory(entry).await?;
+    }
     if removed > 0 {
         tracing::info!(removed, "removed key data whose time is over");
     }
@@ -117,6 +123,7 @@ async fn purge(state: &AppState, lease: &Lease<'_>) -> Result<usize, StoreError>
 
 async fn remove(state: &AppState, due: &[CertificateId], details: &str) -> Result<(), StoreError> {
     let mut write = state.store.begin().await?;
+    let mut gone = Vec::new();
     for id in due {
         // A record that was deleted meanwhile has taken its key data along.
         if write.remove_key_data(*id).await? {
@@ -127,7 +134,12 @@ async fn remove(state: &AppState, due: &[CertificateId], details: &str) -> Resul
                 details: details.to_owned(),
             };
             write.insert_history(*id, &entry).await?;
+            gone.push(id.to_string());
         }
     }
-    write.commit_beside_inventory().await
+    if gone.is_empty() {
+        return write.commit_unaudited(Unaudited::Nothing).await;
+    }
+    let entry = state.audited("remove key data", "certs").before(json!({"certIds": gone}));
+    write.commit_beside_inventory(entry).await
 }

@@ -128,7 +128,8 @@ async fn made(state: &AppState, token: &str) -> Result<Arc<DataKey>, ApiError> {
     let row = SealedKey { id, token, sealed, created_at: state.clock.now() };
     let mut write = state.store.begin().await?;
     write.insert_data_key(&row).await?;
-    write.commit_beside_inventory().await?;
+    let entry = state.audited("create", "datakeys").on(&id, &row.token);
+    write.commit_beside_inventory(entry).await?;
     tracing::info!(data_key.id = %id, token = row.token, "made a data key for kept private keys");
     DataKey::new(id, &*bytes).map(Arc::new).map_err(ApiError::internal)
 }

@@ -142,6 +142,7 @@ async fn context_of_nobody(
 fn under_new_ids(state: &AppState, mut record: NewCertificate) -> NewCertificate {
     let before = record.certificate.id;
     record.certificate.id = state.new_id();
+    record.audit.object_id = Some(record.certificate.id.to_string());
     record.certificate.csr_id = record.certificate.csr_id.map(|_| state.new_id());
     if record.certificate.issuer_certificate_id == Some(before) {
         record.certificate.issuer_certificate_id = Some(record.certificate.id);

@@ -18,6 +18,7 @@ use crate::app::AppState;
 use crate::certificate::facts;
 use crate::certificate::fields::CertificateFields;
 use crate::lease::Lease;
+use crate::store::Unaudited;
 
 /// A pass and where it is.
 pub(super) struct Walk<'a> {
@@ -227,7 +228,7 @@ impl<'a> Walk<'a> {
         let mut write = self.state.store.begin().await?;
         write.raise_journal_head(&head).await?;
         write.set_reconciled(self.signer_id, done.seq, done.hash).await?;
-        write.commit_beside_inventory().await?;
+        write.commit_unaudited(Unaudited::JournalHead).await?;
         self.report.reconciled_seq = done.seq;
         Ok(())
     }

@@ -7,6 +7,7 @@ use crate::app::AppState;
 use crate::certificate::history::HistoryEvent;
 use crate::echo::cut;
 use crate::error::ApiError;
+use crate::store::Unaudited;
 use crate::store::certificate::{Certificate, HistoryEntry, StoredCertificate};
 use crate::store::team::Team;
 
@@ -48,7 +49,7 @@ pub async fn change(
     check(caller, &stored.certificate, &change)?;
     let (mut changed, told) = apply(&stored, change, caller.actor().username());
     if told.is_empty() {
-        write.commit_beside_inventory().await?;
+        write.commit_unaudited(Unaudited::Nothing).await?;
         return Ok(changed);
     }
     write.update_details(&changed.certificate).await?;
@@ -62,7 +63,9 @@ pub async fn change(
         changed.history.push(entry);
     }
     changed.history.sort_by_key(|entry| (entry.happened_at, entry.id));
-    write.commit_beside_inventory().await?;
+    let entry = state.audited("change", "certs");
+    let entry = entry.changed(&stored.certificate, &changed.certificate);
+    write.commit_beside_inventory(entry).await?;
     tracing::info!(certificate.id = %id, user = caller.actor().username(), "changed a record");
     Ok(changed)
 }

@@ -8,6 +8,7 @@ use crate::auth::Administrator;
 use crate::certificate;
 use crate::echo::cut;
 use crate::error::{ApiError, Code, Dependant};
+use crate::store::Unaudited;
 use crate::store::certificate::{StoredCertificate, Tombstone};
 use crate::timestamp;
 
@@ -30,7 +31,7 @@ pub async fn remove(
     let stored = match removable(held, local_ca, now) {
         Ok(stored) => stored,
         Err(refused) => {
-            write.commit_beside_inventory().await?;
+            write.commit_unaudited(Unaudited::Nothing).await?;
             return Err(refused);
         }
     };
@@ -47,7 +48,7 @@ pub async fn remove(
     };
     write.delete_certificate(row).await?;
     write.insert_tombstone(&tombstone).await?;
-    write.commit_beside_inventory().await?;
+    write.commit_beside_inventory(state.audited("delete", "certs").removed(row)).await?;
     tracing::info!(
         certificate.id = %id, administrator = by.username(), subject = cut(&row.subject_dn),
         serial_number = row.serial_number, "deleted a record"

@@ -1,8 +1,11 @@
-//! The outermost layer: gives the request its id, logs and counts it, completes its errors.
+//! The outermost layer: gives the request its id, logs and counts it, completes its errors, and tells
+//! the audit of what no write tells.
 
+use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Instant;
 
-use axum::extract::{MatchedPath, Request, State};
+use axum::extract::{ConnectInfo, MatchedPath, Request, State};
 use axum::http::header::CONNECTION;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, Version};
 use axum::middleware::Next;
@@ -13,6 +16,7 @@ use tracing::Instrument as _;
 use super::RequestId;
 use super::id::HEADER;
 use crate::app::AppState;
+use crate::audit::{self, Operation, Origin};
 use crate::error::{self, ApiError, Code};
 
 /// What the line of a request says of the certificate that it issued.
@@ -39,6 +43,8 @@ pub async fn surround(State(state): State<AppState>, mut request: Request, next:
     let path = request.uri().path().to_owned();
     let route = request.extensions().get::<MatchedPath>().map(|route| route.as_str().to_owned());
     request.extensions_mut().insert(id.clone());
+    let operation = Operation::new(&method, route.as_deref(), &path);
+    let origin = Arc::new(Origin::new(id.clone(), address(&request), operation));
 
     let span = tracing::info_span!("request", request_id = id.as_str(), %method, path);
     let response = async {
@@ -47,10 +53,11 @@ pub async fn surround(State(state): State<AppState>, mut request: Request, next:
         }
         next.run(request).await
     };
-    let response = response.instrument(span.clone()).await;
+    let response = audit::within(Arc::clone(&origin), response.instrument(span.clone())).await;
 
     let mut response = error::complete(response, &path, id.as_str(), state.clock.now());
     let status = response.status();
+    state.audit.answered(&origin, state.clock.now(), response.extensions().get().copied());
     if let Ok(value) = HeaderValue::from_str(id.as_str()) {
         response.headers_mut().insert(HEADER, value);
     }
@@ -78,6 +85,12 @@ pub async fn surround(State(state): State<AppState>, mut request: Request, next:
         );
     });
     response
+}
+
+/// Whose connection it is.
+fn address(request: &Request) -> Option<String> {
+    let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
+    peer.map(|ConnectInfo(address)| address.ip().to_canonical().to_string())
 }
 
 fn check_headers(headers: &HeaderMap) -> Result<(), ApiError> {

@@ -2,9 +2,11 @@
 
 use super::local_ca::{self, Attempt};
 use super::state::Deletion;
-use super::{By, Items, Outcome, hold, remove, retention};
+use super::{By, Items, Outcome, hold, remove, retention, told};
 use crate::app::AppState;
+use crate::audit;
 use crate::error::ApiError;
+use crate::store::Unaudited;
 use crate::store::retention::{ItemId, Transition};
 
 /// Deletes an item. Runs to its end even where the caller goes away.
@@ -15,7 +17,7 @@ use crate::store::retention::{ItemId, Transition};
 /// was, unless the code is `outcome_unknown`.
 pub async fn delete(state: &AppState, by: By, id: ItemId) -> Result<Outcome, ApiError> {
     let state = state.clone();
-    let running = tokio::spawn(async move { run(&state, &by, id).await });
+    let running = tokio::spawn(audit::carried(async move { run(&state, &by, id).await }));
     running.await.map_err(ApiError::internal)?
 }
 
@@ -49,18 +51,20 @@ async fn run(state: &AppState, by: &By, id: ItemId) -> Result<Outcome, ApiError>
         write.let_go().await?;
         return Err(refusal.into());
     }
+    let name = items.get(id).map(|item| item.name.clone()).unwrap_or_default();
+    let entry = || told::entry(state, by, "delete", (id, &name));
     match id {
         ItemId::KeyStore(key_store) => {
             write.set_key_store_deleted(key_store, now, &by.username).await?;
-            write.commit().await?;
+            write.commit(entry()).await?;
         }
         ItemId::CertIssuer(issuer) => {
             write.set_cert_issuer_deleted(issuer, now, &by.username).await?;
-            write.commit().await?;
+            write.commit(entry()).await?;
         }
         ItemId::LocalCa(ca) => {
             let marked = local_ca::mark(state, by, &mut write, ca, Transition::Deleting).await?;
-            write.commit().await?;
+            write.commit_unaudited(Unaudited::LocalCaStep).await?;
             marked.carry_out(Attempt::First).await?;
         }
     }

@@ -4,14 +4,15 @@ use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
 use chancery_shared::id::RowId;
+use serde_json::json;
 use time::{Duration, OffsetDateTime};
 
 use super::By;
 use crate::app::AppState;
 use crate::clock::Clock;
 use crate::error::ApiError;
-use crate::store::StoreError;
 use crate::store::api_process::ApiProcess;
+use crate::store::{StoreError, Unaudited};
 use crate::timestamp;
 
 /// The newest time that any process has found right, in milliseconds.
@@ -129,7 +130,7 @@ impl Guard {
         };
         let mut write = state.store.begin().await?;
         write.see_api_process(own, now - GONE).await?;
-        write.commit_beside_inventory().await?;
+        write.commit_unaudited(Unaudited::Processes).await?;
         let newest = state.store.fact(NEWEST).await?.and_then(|text| text.parse().ok());
         let newest = newest.map(timestamp::from_millis);
         let confirmed = state.store.fact(CONFIRMED).await?.unwrap_or_default();
@@ -140,7 +141,7 @@ impl Guard {
         if pause.is_none() && newest.is_none_or(|newest| newest < now) {
             let mut write = state.store.begin().await?;
             write.set_fact(NEWEST, &timestamp::to_millis(now).to_string()).await?;
-            write.commit_beside_inventory().await?;
+            write.commit_unaudited(Unaudited::Processes).await?;
         }
         Ok(pause)
     }
@@ -193,7 +194,7 @@ impl Guard {
         write.set_fact(CONFIRMED, &id.to_string()).await?;
         let now = timestamp::to_millis(state.clock.now());
         write.set_fact(NEWEST, &now.to_string()).await?;
-        write.commit_beside_inventory().await?;
+        write.commit_beside_inventory(state.audited("confirm", "status")).await?;
         tracing::warn!(username = by.username, "an administrator has confirmed the clock");
         Ok(())
     }
@@ -202,7 +203,7 @@ impl Guard {
     pub(super) async fn leave(&self, state: &AppState) -> Result<(), StoreError> {
         let mut write = state.store.begin().await?;
         write.leave_api_process(self.process).await?;
-        write.commit_beside_inventory().await
+        write.commit_unaudited(Unaudited::Processes).await
     }
 }
 
@@ -236,5 +237,6 @@ pub(super) async fn note_days(state: &AppState) -> Result<Option<Hastened>, Stor
 async fn set_days(state: &AppState, days: u32) -> Result<(), StoreError> {
     let mut write = state.store.begin().await?;
     write.set_fact(DAYS, &days.to_string()).await?;
-    write.commit_beside_inventory().await
+    let entry = state.audited("change", "deleteditems.purge.afterdays");
+    write.commit_beside_inventory(entry.after(json!({"days": days}))).await
 }

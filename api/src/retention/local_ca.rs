@@ -4,14 +4,14 @@
 use chancery_shared::fail_point;
 use time::Duration;
 
-use super::By;
 use super::key::{CaKey, Disabled, Enabled};
+use super::{By, told};
 use crate::app::AppState;
 use crate::error::{ApiError, Code};
 use crate::signer_client::SignerError;
 use crate::store::local_ca::LocalCa;
-use crate::store::retention::{Transition, TransitionClaim};
-use crate::store::{StoreError, Write};
+use crate::store::retention::{ItemId, Transition, TransitionClaim};
+use crate::store::{StoreError, Unaudited, Write};
 
 /// A claim holds this long: the signer is asked three times at most, and each question is over
 /// within 39 s.
@@ -62,7 +62,7 @@ pub(super) async fn take<'a>(
     let now = state.clock.now();
     let mut write = state.store.begin().await?;
     let is_held = write.take_transition(claim, transition, now, now + CLAIM).await?;
-    write.commit().await?;
+    write.commit_unaudited(Unaudited::LocalCaStep).await?;
     Ok(is_held.then_some(Marked { state, by, claim, transition }))
 }
 
@@ -107,7 +107,7 @@ impl Marked<'_> {
             Ok(Enabled::Awaits(approval)) => {
                 let mut write = self.state.store.begin().await?;
                 write.set_restore_awaiting(self.claim, approval).await?;
-                write.commit().await?;
+                write.commit_unaudited(Unaudited::LocalCaStep).await?;
                 let message = format!(
                     "the Local CA {} is restored by itself once the signer's operator approves it: \
                      chancery-hsm approve {approval}",
@@ -196,18 +196,26 @@ impl Marked<'_> {
     pub(super) async fn give_up(&self) -> Result<(), StoreError> {
         let mut write = self.state.store.begin().await?;
         write.give_transition_up(self.claim).await?;
-        write.commit().await
+        write.commit_unaudited(Unaudited::LocalCaStep).await
     }
 
     pub(super) async fn release(&self) -> Result<(), StoreError> {
         let mut write = self.state.store.begin().await?;
         write.release_transition(self.claim).await?;
-        write.commit().await
+        write.commit_unaudited(Unaudited::LocalCaStep).await
     }
 
     async fn finish(&self, write: Write, is_held: bool, ca: &LocalCa) -> Result<(), ApiError> {
-        write.commit().await?;
-        if !is_held {
+        let action = match self.transition {
+            Transition::Deleting => "delete",
+            Transition::Restoring => "restore",
+            Transition::Removing => told::removal(self.by),
+        };
+        if is_held {
+            let item = (ItemId::LocalCa(ca.id), ca.name.as_str());
+            write.commit(told::entry(self.state, self.by, action, item)).await?;
+        } else {
+            write.commit_unaudited(Unaudited::Nothing).await?;
             let message = format!(
                 "it took too long, and is finished by itself; look what became of the Local CA {}",
                 ca.name

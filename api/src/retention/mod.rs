@@ -19,6 +19,7 @@ mod resume;
 mod state;
 #[cfg(test)]
 mod tests;
+mod told;
 
 pub use agreement::{Disagreement, disagreements, repair};
 pub use delete::{delete, rehearse_deletion};

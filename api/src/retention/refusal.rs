@@ -141,12 +141,17 @@ const SHOWN: usize = 5;
 /// As errors and answers name items.
 pub fn named(items: &[Arc<Retained>]) -> Vec<Dependant> {
     let name = |item: &Arc<Retained>| {
-        let (kind, id) = match item.id {
-            ItemId::KeyStore(id) => ("keystores", id.to_string()),
-            ItemId::LocalCa(id) => ("localca", id.to_string()),
-            ItemId::CertIssuer(id) => ("ca", id.to_string()),
-        };
+        let (kind, id) = in_path(item.id);
         Dependant { kind: kind.to_owned(), id, name: item.name.clone() }
     };
     items.iter().map(name).collect()
+}
+
+/// Kind and id, as paths have them.
+pub(super) fn in_path(id: ItemId) -> (&'static str, String) {
+    match id {
+        ItemId::KeyStore(id) => ("keystores", id.to_string()),
+        ItemId::LocalCa(id) => ("localca", id.to_string()),
+        ItemId::CertIssuer(id) => ("ca", id.to_string()),
+    }
 }

@@ -2,9 +2,11 @@
 
 use super::items::{Along, Items};
 use super::local_ca::{self, Attempt};
-use super::{By, hold, retention};
+use super::{By, hold, retention, told};
 use crate::app::AppState;
+use crate::audit;
 use crate::error::ApiError;
+use crate::store::Unaudited;
 use crate::store::retention::{ItemId, Transition};
 
 /// Why an item goes.
@@ -25,7 +27,7 @@ pub(super) enum Reason {
 /// is what it was, unless the code is `outcome_unknown`.
 pub async fn remove(state: &AppState, by: By, id: ItemId, along: Along) -> Result<(), ApiError> {
     let state = state.clone();
-    let running = tokio::spawn(async move {
+    let running = tokio::spawn(audit::carried(async move {
         let order = rehearse_removal(&state, id, along).await?;
         // Nothing goes where it is known already that not all can.
         for each in &order {
@@ -35,7 +37,7 @@ pub async fn remove(state: &AppState, by: By, id: ItemId, along: Along) -> Resul
             one(&state, &by, each, Reason::Asked).await?;
         }
         Ok(())
-    });
+    }));
     running.await.map_err(ApiError::internal)?
 }
 
@@ -87,18 +89,20 @@ pub(super) async fn one(
             _ => Ok(false),
         };
     }
+    let name = items.get(id).map(|item| item.name.clone()).unwrap_or_default();
+    let entry = || told::entry(state, by, told::removal(by), (id, &name));
     match id {
         ItemId::KeyStore(key_store) => {
             write.remove_key_store(key_store).await?;
-            write.commit().await?;
+            write.commit(entry()).await?;
         }
         ItemId::CertIssuer(issuer) => {
             write.remove_cert_issuer(issuer).await?;
-            write.commit().await?;
+            write.commit(entry()).await?;
         }
         ItemId::LocalCa(ca) => {
             let marked = local_ca::mark(state, by, &mut write, ca, Transition::Removing).await?;
-            write.commit().await?;
+            write.commit_unaudited(Unaudited::LocalCaStep).await?;
             marked.carry_out(Attempt::First).await?;
         }
     }

@@ -2,9 +2,11 @@
 
 use super::items::Along;
 use super::local_ca::{self, Attempt};
-use super::{By, hold};
+use super::{By, hold, told};
 use crate::app::AppState;
+use crate::audit;
 use crate::error::ApiError;
+use crate::store::Unaudited;
 use crate::store::retention::{ItemId, Transition};
 
 /// Restores an item and, where wished, what it stands on before it. Runs to its end even where the
@@ -16,7 +18,7 @@ use crate::store::retention::{ItemId, Transition};
 /// is what it was, unless the code is `outcome_unknown`.
 pub async fn restore(state: &AppState, by: By, id: ItemId, along: Along) -> Result<(), ApiError> {
     let state = state.clone();
-    let running = tokio::spawn(async move {
+    let running = tokio::spawn(audit::carried(async move {
         let order = plan(&state, id, along).await?;
         // Nothing comes back where it is known already that not all can.
         if order.iter().any(|each| matches!(each, ItemId::LocalCa(_))) {
@@ -26,7 +28,7 @@ pub async fn restore(state: &AppState, by: By, id: ItemId, along: Along) -> Resu
             one(&state, &by, each).await?;
         }
         Ok(())
-    });
+    }));
     running.await.map_err(ApiError::internal)?
 }
 
@@ -43,18 +45,20 @@ async fn one(state: &AppState, by: &By, id: ItemId) -> Result<(), ApiError> {
         write.let_go().await?;
         return Err(refusal.into());
     }
+    let name = items.get(id).map(|item| item.name.clone()).unwrap_or_default();
+    let entry = || told::entry(state, by, "restore", (id, &name));
     match id {
         ItemId::KeyStore(key_store) => {
             write.set_key_store_restored(key_store).await?;
-            write.commit().await?;
+            write.commit(entry()).await?;
         }
         ItemId::CertIssuer(issuer) => {
             write.set_cert_issuer_restored(issuer).await?;
-            write.commit().await?;
+            write.commit(entry()).await?;
         }
         ItemId::LocalCa(ca) => {
             let marked = local_ca::mark(state, by, &mut write, ca, Transition::Restoring).await?;
-            write.commit().await?;
+            write.commit_unaudited(Unaudited::LocalCaStep).await?;
             marked.carry_out(Attempt::First).await?;
         }
     }

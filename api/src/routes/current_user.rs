@@ -122,7 +122,8 @@ async fn change_password(
             "the password was changed meanwhile; log in with the new one",
         ));
     }
-    write.commit().await?;
+    let entry = state.audited("password", "users").on(&account.id, &account.username);
+    write.commit(entry).await?;
     tracing::info!(username = account.username, "changed the password");
     Ok(Json(Done {}))
 }

@@ -10,6 +10,7 @@ use utoipa_axum::routes;
 use super::json::Done;
 use super::json::login::{LoginAnswer, LoginRequest};
 use crate::app::AppState;
+use crate::audit;
 use crate::auth::Authenticated;
 use crate::auth::actor::HeldToken;
 use crate::auth::attempt::{Attempt, obstacle};
@@ -44,6 +45,10 @@ async fn login(
     let account = state.store.account_named(&request.username).await?;
     let hash = account.as_ref().map(|account| account.password_hash.clone());
     let matches = state.passwords.verify(request.password, hash).await?;
+    if let Some(account) = &account {
+        // Only of a user who exists: others may have typed their password into the wrong field.
+        audit::name_subject(&account.id, &account.username);
+    }
     let account = match account {
         Some(account) if matches => account,
         other => return Err(attempt.wrong(other.as_ref()).await?),
@@ -59,10 +64,13 @@ async fn login(
     let passed = LoginOutcome::Passed { at: now, address: address.text(), version };
     let mut write = state.store.begin().await?;
     let holds = write.record_login(account.id, &passed).await?;
-    write.commit_beside_inventory().await?;
     if !holds {
+        write.let_go().await?;
         return Err(attempt.in_vain(&account, "the user was changed meanwhile").await?);
     }
+    let (id, name) = (account.id, &account.username);
+    let entry = state.audited("login", "users").by(id, name).on(&id, name);
+    write.commit_beside_inventory(entry).await?;
     let lifetime = attempt.settings().token_lifetime.length();
     let token = state
         .tokens
@@ -112,7 +120,8 @@ async fn end_token(state: &AppState, caller: &Authenticated) -> Result<Json<Done
             write.delete_api_token(id, caller.user_id()).await?;
         }
     }
-    write.commit().await?;
+    let (id, name) = caller.user();
+    write.commit(state.audited("logout", "users").on(&id, name)).await?;
     Ok(Json(Done {}))
 }
 

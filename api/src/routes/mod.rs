@@ -1,6 +1,7 @@
 //! The JSON API, one file per group of paths: thin, the work is done elsewhere.
 
 pub mod api_tokens;
+pub mod audit;
 pub mod ca;
 pub mod certs;
 pub mod current_user;
@@ -9,6 +10,7 @@ pub mod json;
 pub mod keystores;
 pub mod localca;
 pub mod login;
+mod paging;
 pub mod profiles;
 pub mod record;
 mod retained;

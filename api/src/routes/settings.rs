@@ -1,6 +1,7 @@
 //! `/admin/settings`. Reading the system URL is open to any user.
 
 use axum::extract::State;
+use serde_json::Map;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -53,14 +54,22 @@ async fn change(
     }
     faults.finish()?;
     if !values.is_empty() {
+        let stored = Stored::read(&state.store).await?;
+        let names: Vec<_> = values.iter().map(|(setting, _)| setting.name).collect();
+        let names = names.join(", ");
+        let mut entry = (Map::new(), Map::new());
         let mut write = state.store.begin().await?;
         for (setting, value) in &values {
             let text = serde_json::to_string(value).map_err(ApiError::internal)?;
+            let before = serde_json::to_value(stored.value(setting)?);
+            entry.0.insert(setting.name.to_owned(), before.map_err(ApiError::internal)?);
+            let after = serde_json::to_value(value).map_err(ApiError::internal)?;
+            entry.1.insert(setting.name.to_owned(), after);
             write.set_setting(setting.name, &text, state.clock.now(), by.username()).await?;
         }
-        write.commit().await?;
-        let names: Vec<_> = values.iter().map(|(setting, _)| setting.name).collect();
-        tracing::info!(username = by.username(), settings = names.join(", "), "changed settings");
+        let audited = state.audited("change", "settings").on(&names, &names);
+        write.commit(audited.before(entry.0).after(entry.1)).await?;
+        tracing::info!(username = by.username(), settings = names, "changed settings");
     }
     read(&state).await.map(Json)
 }

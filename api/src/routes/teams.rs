@@ -102,13 +102,14 @@ async fn create(
     };
     let mut write = state.store.begin().await?;
     write.insert_team(&team).await?;
-    for issuer in issuers {
-        write.authorise_ca(team.id, issuer).await?;
+    for issuer in &issuers {
+        write.authorise_ca(team.id, *issuer).await?;
     }
-    for member in members {
-        write.add_member(team.id, member).await?;
+    for member in &members {
+        write.add_member(team.id, *member).await?;
     }
-    write.commit().await?;
+    let entry = state.audited("create", "teams").made(&(&team, &issuers[..], &members[..]));
+    write.commit(entry).await?;
     tracing::info!(administrator = by.username(), team.id = %team.id, "made a team");
     read(&state, team.id).await.map(Json)
 }

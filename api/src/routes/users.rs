@@ -106,10 +106,11 @@ async fn create(
     };
     let mut write = state.store.begin().await?;
     write.insert_account(&account).await?;
-    for team in teams {
-        write.add_member(team, account.id).await?;
+    for team in &teams {
+        write.add_member(*team, account.id).await?;
     }
-    write.commit().await?;
+    let entry = state.audited("create", "users").made(&(&account, &teams[..]));
+    write.commit(entry).await?;
     tracing::info!(administrator = by.username(), user.id = %account.id, "made a user");
     read(&state, account.id).await.map(Json)
 }

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use sqlx::any::{AnyArguments, AnyConnectOptions, AnyPoolOptions};
+use sqlx::any::{AnyConnectOptions, AnyPoolOptions};
 use sqlx::{AnyConnection, AnyPool, Connection as _, Executor as _};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
+use super::audit::AuditChain;
 use super::certificate::{Writer, WriterHandle};
 use super::health::Health;
 use super::inventory_version::Readings;
@@ -22,6 +23,7 @@ pub struct Store {
     engine: Engine,
     writer: Writer,
     pub(super) health: Arc<Health>,
+    chain: AuditChain,
     readings: Arc<Readings>,
     searches: Arc<Semaphore>,
 }
@@ -80,6 +82,7 @@ impl Store {
             engine,
             writer: Writer::default(),
             health: Arc::new(Health::at_start()),
+            chain: AuditChain::default(),
             readings: Arc::default(),
             searches: Arc::new(Semaphore::new(MAX_SEARCHES)),
         })
@@ -118,7 +121,7 @@ impl Store {
     }
 
     /// A transaction that has not begun yet.
-    async fn before_begin(&self) -> Result<Write, StoreError> {
+    pub(super) async fn before_begin(&self) -> Result<Write, StoreError> {
         let connection = match &self.engine {
             Engine::Sqlite { seat } => {
                 let late = |_| sqlx::Error::PoolTimedOut;
@@ -128,24 +131,7 @@ impl Store {
             Engine::Postgres => self.pool.acquire().await.map(Lent::Pooled),
         };
         let connection = connection.map_err(StoreError::of("any"))?;
-        Ok(Write::before_begin(connection, Arc::clone(&self.health)))
-    }
-
-    /// Runs a whole transaction, its beginning and its end included, as one text on SQLite: one
-    /// hand-over to the engine and back instead of one for each statement.
-    ///
-    /// # Errors
-    ///
-    /// Whatever failed, nothing was written, but for a connection that broke during the commit.
-    pub(super) async fn run_whole(
-        &self,
-        table: &'static str,
-        transaction: sqlx::query::Query<'_, sqlx::Any, AnyArguments>,
-    ) -> Result<(), StoreError> {
-        let mut write = self.before_begin().await?;
-        transaction.execute(write.connection()).await.map_err(StoreError::of(table))?;
-        write.is_committed();
-        Ok(())
+        Ok(Write::before_begin(connection, Arc::clone(&self.health), self.chain.clone()))
     }
 
     /// Which engine it is.
@@ -162,6 +148,10 @@ impl Store {
             Engine::Sqlite { .. } => EngineName::Sqlite,
             Engine::Postgres => EngineName::Postgres,
         }
+    }
+
+    pub(super) fn audit_chain(&self) -> &AuditChain {
+        &self.chain
     }
 
     pub(super) fn readings(&self) -> &Readings {

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::engine::EngineName;
-use super::{Store, StoreError};
+use super::{Store, StoreError, Unaudited};
 use crate::random::{Random as _, SystemRandom};
 
 #[derive(Debug)]
@@ -60,7 +60,7 @@ impl Store {
         let mut value = [0; 8];
         SystemRandom.fill(&mut value);
         write.set_fact(PROBE, &hex::encode(value)).await?;
-        write.commit_beside_inventory().await
+        write.commit_unaudited(Unaudited::Probe).await
     }
 
     /// Lets nothing that was deleted stand in a file: SQLite's log still has the pages as they

@@ -197,9 +197,9 @@ impl Write {
     pub async fn delete_idle_data_keys(
         &mut self,
         before: OffsetDateTime,
-    ) -> Result<(), StoreError> {
+    ) -> Result<u64, StoreError> {
         let done =
             sqlx::query(DELETE_IDLE_KEYS).bind(to_millis(before)).execute(self.connection()).await;
-        done.map(drop).map_err(StoreError::of(KEYS))
+        Ok(done.map_err(StoreError::of(KEYS))?.rows_affected())
     }
 }

@@ -2,7 +2,7 @@
 
 use time::OffsetDateTime;
 
-use super::{Store, StoreError, Write};
+use super::{Store, StoreError, Unaudited, Write};
 use crate::timestamp::to_millis;
 
 const TABLE: &str = "lease";
@@ -40,7 +40,7 @@ impl Store {
             .execute(write.connection())
             .await
             .map_err(StoreError::of(TABLE))?;
-        write.commit_beside_inventory().await?;
+        write.commit_unaudited(Unaudited::Lease).await?;
         Ok(done.rows_affected() == 1)
     }
 }

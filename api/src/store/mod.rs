@@ -20,6 +20,7 @@ mod columns;
 pub mod account;
 pub mod api_process;
 pub mod api_token;
+pub mod audit;
 pub mod authorised_ca;
 pub mod cert_issuer;
 pub mod certificate;
@@ -52,4 +53,4 @@ mod write;
 
 pub use engine::Store;
 pub use error::StoreError;
-pub use write::Write;
+pub use write::{Unaudited, Write};

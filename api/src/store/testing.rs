@@ -3,7 +3,7 @@
 use sqlx::{Connection as _, Executor as _};
 use tempfile::TempDir;
 
-use super::{Store, Write};
+use super::{Store, Unaudited, Write};
 use crate::random::{Random as _, SystemRandom};
 
 /// An empty database with the schema. The SQLite file goes with it; PostgreSQL's stays until its
@@ -84,12 +84,12 @@ impl TestStore {
 impl Store {
     /// Runs `sql` as it stands: for what no function of the store does.
     pub(crate) async fn execute_for_test(&self, sql: &str) {
-        self.run_for_test(sql).await.commit().await.unwrap();
+        self.run_for_test(sql).await.commit_unaudited(Unaudited::Fixture).await.unwrap();
     }
 
     /// The same, so that no process learns of it.
     pub(crate) async fn execute_unseen_for_test(&self, sql: &str) {
-        self.run_for_test(sql).await.commit_beside_inventory().await.unwrap();
+        self.run_for_test(sql).await.commit_unaudited(Unaudited::Nothing).await.unwrap();
     }
 
     async fn run_for_test(&self, sql: &str) -> Write {

@@ -4,6 +4,7 @@ use chancery_shared::id::{CertIssuerId, ProfileId, TeamId};
 
 use super::{check_generators, check_policy, unknown};
 use crate::app::AppState;
+use crate::audit::Item as _;
 use crate::error::ApiError;
 use crate::reference::name_taken;
 use crate::store::cert_issuer::CertIssuer;
@@ -48,6 +49,8 @@ pub async fn change(
     {
         return Err(name_taken::<CertIssuer>("caName", name));
     }
+    let teams_before = state.store.authorised_teams_of(id).await?;
+    let fields_before = (&before, &teams_before[..]).fields();
     let after = CertIssuer {
         name: change.name.unwrap_or(before.name),
         profile_id: change.profile_id.unwrap_or(before.profile_id),
@@ -68,13 +71,15 @@ pub async fn change(
         // It was deleted meanwhile.
         return Err(missing());
     }
-    if let Some(teams) = change.teams {
+    let teams = change.teams.as_deref().unwrap_or(&teams_before);
+    if change.teams.is_some() {
         write.withdraw_teams_of(id).await?;
         for team in teams {
-            write.authorise_ca(team, id).await?;
+            write.authorise_ca(*team, id).await?;
         }
     }
-    write.commit().await?;
+    let entry = state.audited("change", "ca").made(&(&after, teams));
+    write.commit(entry.before(fields_before)).await?;
     tracing::info!(username = by, cert_issuer.id = %id, "changed a Certificate Issuer");
     Ok(after)
 }

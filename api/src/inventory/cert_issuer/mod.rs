@@ -79,10 +79,11 @@ pub async fn create(
         return Err(error);
     }
     write.insert_cert_issuer(&issuer).await?;
-    for team in new.teams {
-        write.authorise_ca(team, issuer.id).await?;
+    for team in &new.teams {
+        write.authorise_ca(*team, issuer.id).await?;
     }
-    write.commit().await?;
+    let entry = state.audited("create", "ca").made(&(&issuer, &new.teams[..]));
+    write.commit(entry).await?;
     tracing::info!(username = by, cert_issuer.id = %issuer.id, "made a Certificate Issuer");
     Ok(issuer)
 }

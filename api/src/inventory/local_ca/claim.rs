@@ -5,8 +5,8 @@ use time::{Duration, OffsetDateTime};
 
 use crate::app::AppState;
 use crate::error::{ApiError, Code};
-use crate::store::StoreError;
 use crate::store::local_ca::{LocalCa, LocalCaClaim};
+use crate::store::{StoreError, Unaudited};
 
 /// A claim holds this long without being prolonged. A request that makes a CA is over by then, one
 /// way or the other: it asks the signer twice, for a key and for a signature, and each has a slot
@@ -26,7 +26,7 @@ pub(super) async fn take(
     let claim = LocalCaClaim { local_ca_id: ca.id, holder: state.new_id() };
     let mut write = state.store.begin().await?;
     let is_held = write.claim_local_ca(claim, state.clock.now(), until(state)).await?;
-    write.commit().await?;
+    write.commit_unaudited(Unaudited::LocalCaStep).await?;
     Ok(is_held.then_some(claim))
 }
 
@@ -35,7 +35,7 @@ pub(super) async fn release(state: &AppState, claim: LocalCaClaim) {
     let released = async {
         let mut write = state.store.begin().await?;
         write.release_local_ca(claim).await?;
-        write.commit().await
+        write.commit_unaudited(Unaudited::LocalCaStep).await
     };
     if let Err(error) = released.await {
         let error = crate::log::Chain(&error).to_string();

@@ -14,6 +14,7 @@ use super::undo::LOCAL_CA_ID;
 use crate::app::AppState;
 use crate::error::ApiError;
 use crate::signer_client::SignerError;
+use crate::store::Unaudited;
 use crate::store::local_ca::{LocalCa, LocalCaClaim};
 
 /// Notes the key of `ca` with its row, if the journal says that one was made for it.
@@ -64,7 +65,7 @@ async fn note(
     tracing::warn!(local_ca.id = %ca.id, %key_id, "the journal has a key that was lost here");
     let mut write = state.store.begin().await?;
     let is_held = write.set_local_ca_key(claim, key_id, signer_id).await?;
-    write.commit().await?;
+    write.commit_unaudited(Unaudited::LocalCaStep).await?;
     claim::check(is_held, ca)
 }
 

@@ -3,6 +3,7 @@
 use chancery_shared::bytes::Bytes;
 use chancery_shared::id::{CertificateId, KeyId, RowId};
 use chancery_shared::wire::v1::{CreateCaKey, KeyRole, SignCaCertificate, SignOwnCertificate};
+use serde_json::json;
 
 use super::claim;
 use super::definition::{Awaiting, LocalCaDefinition};
@@ -20,6 +21,7 @@ use crate::issuance::tbs::Draft;
 use crate::name::{DistinguishedName, dn_text};
 use crate::retention;
 use crate::signer_client::{SignerError, Signing};
+use crate::store::Unaudited;
 use crate::store::local_ca::{LocalCa, LocalCaClaim, LocalCaStatus};
 use crate::store::retention::ItemId;
 
@@ -63,7 +65,7 @@ pub(super) async fn make(
     }
     write.insert_local_ca(&ca).await?;
     write.claim_local_ca(claim, state.clock.now(), claim::until(state)).await?;
-    write.commit().await?;
+    write.commit(state.audited("create", "localca").made(&ca)).await?;
 
     // 2. The rest. A CA that the signer refuses leaves nothing behind.
     match finish(state, maker, claim, &ca, &new.token).await {
@@ -138,7 +140,7 @@ async fn finish(
                     (Signing::Pending(approval_id), _) => {
                         let mut write = state.store.begin().await?;
                         let is_held = write.set_local_ca_awaiting(claim, approval_id).await?;
-                        write.commit().await?;
+                        write.commit_unaudited(Unaudited::LocalCaStep).await?;
                         claim::check(is_held, ca)
                     }
                     (Signing::Signed(_), None) => Err(SignerError::Protocol.into()),
@@ -169,7 +171,7 @@ async fn create_key(
     let signer_id = created.head.map(|head| head.signer_id).ok_or(SignerError::Protocol)?;
     let mut write = state.store.begin().await?;
     let is_held = write.set_local_ca_key(claim, created.value.key_id, signer_id).await?;
-    write.commit().await?;
+    write.commit_unaudited(Unaudited::LocalCaStep).await?;
     if !is_held {
         // Whoever took the CA back meanwhile may not have known of this key.
         take_back_key(state, maker, ca, created.value.key_id).await;
@@ -253,7 +255,7 @@ async fn keep(
     let mut write = state.store.begin().await?;
     let text = definition.to_text()?;
     let is_held = write.set_local_ca_definition(claim, &text, claim::until(state)).await?;
-    write.commit().await?;
+    write.commit_unaudited(Unaudited::LocalCaStep).await?;
     claim::check(is_held, ca)
 }
 
@@ -276,12 +278,14 @@ pub(super) async fn go_live(
     certificate_id: CertificateId,
 ) -> Result<(), ApiError> {
     let mut write = state.store.begin().await?;
-    let is_live_now = write.set_local_ca_live(ca.id, certificate_id).await?;
-    write.commit().await?;
-    if is_live_now {
+    if write.set_local_ca_live(ca.id, certificate_id).await? {
+        let entry = state.audited("go live", "localca").on(&ca.id, &ca.name);
+        let entry = entry.after(json!({"certId": certificate_id.to_string()}));
+        write.commit(entry).await?;
         tracing::info!(local_ca.id = %ca.id, local_ca.name = ca.name, "a Local CA is live");
         return Ok(());
     }
+    write.commit_unaudited(Unaudited::Nothing).await?;
     // Request and resumer may both find the record.
     let row = state.store.local_ca(ca.id).await?;
     let is_live = row.is_some_and(|row| row.certificate_id == Some(certificate_id));

@@ -20,6 +20,7 @@ pub use resume::Resumer;
 pub(crate) use resume::run_once as resume_once;
 
 use crate::app::AppState;
+use crate::audit;
 use crate::error::{ApiError, Code};
 use crate::issuance::issuing_ca::IssuingCa;
 use crate::name::DistinguishedName;
@@ -76,7 +77,7 @@ pub async fn create(state: &AppState, maker: Maker, new: NewLocalCa) -> Result<L
     }
     bounds::check(state, &new).await?;
     let state = state.clone();
-    tokio::spawn(async move { make::make(&state, &maker, new).await })
+    tokio::spawn(audit::carried(async move { make::make(&state, &maker, new).await }))
         .await
         .map_err(ApiError::internal)?
 }

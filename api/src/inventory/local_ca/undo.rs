@@ -12,8 +12,8 @@ use super::{Maker, claim};
 use crate::app::AppState;
 use crate::error::ApiError;
 use crate::signer_client::{KeyChanging, SignerError, SignerState};
-use crate::store::StoreError;
 use crate::store::local_ca::{LocalCa, LocalCaClaim, LocalCaStatus};
+use crate::store::{StoreError, Unaudited};
 
 /// Takes back what was begun for a CA that will never be: key first, then row. Where the key can't
 /// be taken back now, the row stays, so that it is tried again.
@@ -80,7 +80,7 @@ async fn try_to_remove(
     // 4. Nothing is left that only the row explains.
     let mut write = state.store.begin().await?;
     write.remove_unfinished_local_ca(claim).await?;
-    Ok(write.commit().await?)
+    Ok(write.commit(state.audited("take back", "localca").removed(&row)).await?)
 }
 
 /// Destroys a key that no row knows.
@@ -104,7 +104,7 @@ pub(super) fn is_certified(signer: &SignerState, ca: &LocalCa) -> bool {
 async fn set_removing(state: &AppState, claim: LocalCaClaim) -> Result<bool, StoreError> {
     let mut write = state.store.begin().await?;
     let is_held = write.set_local_ca_removing(claim, claim::until(state)).await?;
-    write.commit().await?;
+    write.commit_unaudited(Unaudited::LocalCaStep).await?;
     Ok(is_held)
 }
 
@@ -113,7 +113,7 @@ async fn keep(state: &AppState, claim: LocalCaClaim) -> Result<(), ApiError> {
     tracing::warn!(local_ca.id = %claim.local_ca_id, "a Local CA has got its certificate after all");
     let mut write = state.store.begin().await?;
     write.keep_local_ca(claim).await?;
-    Ok(write.commit().await?)
+    Ok(write.commit_unaudited(Unaudited::LocalCaStep).await?)
 }
 
 /// How a key is that no one may use any more.

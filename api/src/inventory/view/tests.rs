@@ -42,7 +42,7 @@ async fn what_was_read_once_is_not_read_again_until_something_changes() {
 
         let mut write = api.state.store.begin().await.unwrap();
         write.set_fact("no", "part of it").await.unwrap();
-        write.commit_beside_inventory().await.unwrap();
+        write.commit_unaudited(crate::store::Unaudited::Nothing).await.unwrap();
         api.state.store.execute_unseen_for_test("UPDATE team SET name = name || '!'").await;
         assert_eq!(named(&view(&api).await, "Default").await, default, "{engine}");
 

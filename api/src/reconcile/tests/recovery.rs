@@ -122,7 +122,7 @@ async fn a_deleted_certificate_stays_deleted() {
             deleted_by: "admin".to_owned(),
         };
         write.insert_tombstone(&tombstone).await.unwrap();
-        write.commit().await.unwrap();
+        write.commit_unaudited(crate::store::Unaudited::Fixture).await.unwrap();
 
         let report = scene.reconcile_later().await.unwrap();
 

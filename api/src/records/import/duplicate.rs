@@ -7,8 +7,8 @@ use crate::app::AppState;
 use crate::certificate::history::HistoryEvent;
 use crate::error::{ApiError, Code};
 use crate::records::permission::Caller;
-use crate::store::Write;
 use crate::store::certificate::{Certificate, HistoryEntry, StoredCertificate};
+use crate::store::{Unaudited, Write};
 
 /// Revokes the record `known` where `revocation` says more than it and `caller` may do that; else
 /// names the record.
@@ -33,14 +33,21 @@ pub(super) async fn revoke_or_refuse(
     let stored = stored.ok_or_else(|| ApiError::not_found("certificate"))?;
     // A CA is revoked where it stops signing too, not by its record alone.
     let is_of_ca = write.local_ca_of(known).await?.is_some();
-    let applies = !is_of_ca && applies(revocation, caller, &stored);
-    if applies {
-        revoke(state, &mut write, caller, known, revocation).await?;
-    }
-    write.commit_beside_inventory().await?;
-    if !applies {
+    if is_of_ca || !applies(revocation, caller, &stored) {
+        write.commit_unaudited(Unaudited::Nothing).await?;
         return Err(is_present(&stored.certificate));
     }
+    revoke(state, &mut write, caller, known, revocation).await?;
+    let before = stored.certificate;
+    let after = Certificate {
+        revoked: true,
+        revoked_at: Some(revocation.at),
+        revocation_reason: Some(revocation.reason.to_string()),
+        ..before.clone()
+    };
+    write
+        .commit_beside_inventory(state.audited("import", "certs").changed(&before, &after))
+        .await?;
     let revoked = state.store.certificate(known).await?;
     revoked.ok_or_else(|| ApiError::not_found("certificate"))
 }

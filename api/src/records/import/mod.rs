@@ -95,11 +95,11 @@ pub async fn import(
         event: HistoryEvent::Imported,
         details: details(caller, &new.certificate),
     }];
-    let inserted = write.insert_certificate(&new).await?;
-    write.commit_beside_inventory().await?;
-    if let Inserted::AlreadyThere(known) = inserted {
+    if let Inserted::AlreadyThere(known) = write.insert_certificate(&new).await? {
+        drop(write);
         return duplicate::revoke_or_refuse(state, caller, import.revocation, known).await;
     }
+    write.commit_beside_inventory(new.audit).await?;
     tracing::info!(certificate.id = %id, user = caller.actor().username(), "imported a certificate");
     let stored = state.store.certificate(id).await?;
     stored.ok_or_else(|| ApiError::not_found("certificate"))
@@ -205,7 +205,8 @@ fn row(
         journal: None,
         created_at: now,
     };
-    NewCertificate { certificate, csr, history: Vec::new(), key_data: None }
+    let audit = state.audited("import", "certs").made(&certificate).into();
+    NewCertificate { certificate, csr, history: Vec::new(), key_data: None, audit }
 }
 
 /// PostgreSQL has no NUL in a text; the record reads the name from the certificate itself.

@@ -144,7 +144,9 @@ async fn kept(
     };
     let mut write = state.store.begin().await?;
     write.insert_history(id, &entry).await?;
-    write.commit_beside_inventory().await?;
+    let told = state.audited("download key", "certs").on(&id, &row.subject_dn);
+    let told = told.after(serde_json::json!({"form": form.name()}));
+    write.commit_beside_inventory(told).await?;
     Ok((row, bytes))
 }
 

@@ -2,7 +2,6 @@
 
 use axum::body::{Body, Bytes};
 use axum::extract::{OriginalUri, State};
-use axum::http::Uri;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse as _, Response};
 use futures::stream::{self, StreamExt as _};
@@ -19,6 +18,7 @@ use crate::error::{ApiError, JsonError};
 use crate::inventory::view::Look;
 use crate::records::visibility::Sight;
 use crate::request::Query;
+use crate::routes::paging::without_after;
 use crate::store::StoreError;
 use crate::store::certificate::StoredCertificate;
 use crate::store::certificate::search::{RecordNo, Search};
@@ -49,15 +49,6 @@ pub(super) async fn list(
         }
         (Some(search), None) => all(&state, search, after).await,
     }
-}
-
-/// The same address, for the next `after` to be put behind it.
-fn without_after(uri: &Uri) -> String {
-    let kept = uri.query().unwrap_or_default().split('&');
-    let kept = kept.filter(|pair| !pair.is_empty() && pair.split('=').next() != Some("after"));
-    // The brackets around the address can't stand in it.
-    let kept = kept.map(|pair| pair.replace('<', "%3C").replace('>', "%3E"));
-    format!("{}?{}&", uri.path(), kept.collect::<Vec<_>>().join("&"))
 }
 
 /// Takes the same memory for any number: what the client has not read is not in it.

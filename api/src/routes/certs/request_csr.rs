@@ -10,6 +10,7 @@ use super::super::json::certificate_request::{CsrRequest, IssuedCertificate};
 use super::super::json::preview::RequestAnswer;
 use super::asking::{Parameters, new_ids, previewed, requester, told};
 use crate::app::AppState;
+use crate::audit;
 use crate::auth::Actor;
 use crate::error::{ApiError, JsonError};
 use crate::inventory::view::Look;
@@ -56,11 +57,12 @@ pub(super) async fn request_csr(
 
     let request = Accepted { permitted, issuer, request_id, body };
     if is_preview {
+        audit::only_reads();
         return request.preview(&state).map(|preview| (None, Json(preview)));
     }
 
     // 3. to 8. In a task of their own: once the signer is asked, the record must follow.
-    let done = tokio::spawn(request.issue(state).in_current_span()).await;
+    let done = tokio::spawn(audit::carried(request.issue(state)).in_current_span()).await;
     let (Issued { certificate_id, pem }, told) = done.map_err(ApiError::internal)??;
     let id = certificate_id.to_string();
     let answer = IssuedCertificate { cert_id: id.clone(), id, pem_cert: pem };

@@ -14,6 +14,7 @@ use super::super::json::certificate_request::{self, DnRequest};
 use super::super::json::preview::DnRequestAnswer;
 use super::asking::{Parameters, new_ids, previewed, requester, told};
 use crate::app::AppState;
+use crate::audit;
 use crate::auth::Actor;
 use crate::error::{ApiError, Code, JsonError};
 use crate::inventory::view::{InventoryView, Look};
@@ -76,6 +77,7 @@ pub(super) async fn request_dn(
     let retention = inventory.settings().await?.retention;
     let request = Accepted { permitted, issuer, generator, request_id, body, retention };
     if is_preview {
+        audit::only_reads();
         return request.preview(&state).map(|preview| ([NO_STORE], None, Json(preview)));
     }
 
@@ -88,7 +90,7 @@ pub(super) async fn request_dn(
     let package = Package { closing, keep_under };
 
     // 3. to 8. In a task of their own: once the signer is asked, the record must follow.
-    let done = tokio::spawn(request.issue(state, package).in_current_span()).await;
+    let done = tokio::spawn(audit::carried(request.issue(state, package)).in_current_span()).await;
     let (IssuedWithKey { certificate_id, pem, p12 }, told) = done.map_err(ApiError::internal)??;
     let id = certificate_id.to_string();
     let answer = certificate_request::IssuedWithKey {

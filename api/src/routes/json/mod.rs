@@ -1,6 +1,8 @@
 //! The specification's field names: they stand here and nowhere else.
 
 pub mod api_token;
+pub mod audit;
+mod audited;
 pub mod cert_issuer;
 pub mod certificate;
 pub mod certificate_change;

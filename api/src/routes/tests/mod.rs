@@ -2,6 +2,7 @@
 
 mod access;
 mod api_tokens;
+mod audit;
 mod ca;
 mod certs;
 mod current_user;

@@ -18,6 +18,7 @@ use chancery_shared::wire::JournalHead;
 use time::OffsetDateTime;
 
 use crate::certificate::history::HistoryEvent;
+use crate::store::audit::AuditEntry;
 use crate::store::key_data::KeyData;
 
 pub use insert::Inserted;
@@ -119,6 +120,8 @@ pub struct NewCertificate {
     pub history: Vec<HistoryEntry>,
     /// What is kept of its private key.
     pub key_data: Option<KeyData>,
+    /// What the audit says of it; of an import, what the import says.
+    pub audit: AuditEntry,
 }
 
 /// One entry of a certificate's history.

@@ -8,6 +8,7 @@ use sqlx::AssertSqlSafe;
 
 use super::rows::{Csr, History};
 use super::{Certificate, NewCertificate, TABLE};
+use crate::store::audit::{self, ChainedEntry};
 use crate::store::engine::EngineName;
 use crate::store::journal_head::{bind_raise, raise_among_others};
 use crate::store::many_rows::Row;
@@ -22,12 +23,15 @@ fn text(certificates: usize) -> Option<&'static str> {
     static TEXTS: [OnceLock<String>; MOST] = [const { OnceLock::new() }; MOST];
     let made = TEXTS.get(certificates.checked_sub(1)?)?;
     Some(made.get_or_init(|| {
-        let raise = raise_among_others();
+        let (raise, head) = (raise_among_others(), audit::among_others());
         let mut statements = vec!["BEGIN IMMEDIATE"];
         statements.extend(inserts::<&Certificate>(certificates));
         statements.extend(inserts::<Csr<'_>>(certificates));
         statements.extend(inserts::<History<'_>>(certificates));
-        statements.extend([raise.as_str(), "COMMIT"]);
+        statements.push(raise.as_str());
+        // As everywhere last: the entry of each in the audit, and the end of their chain.
+        statements.extend(inserts::<ChainedEntry<'_>>(certificates));
+        statements.extend([head.as_str(), "COMMIT"]);
         statements.join(";\n")
     }))
 }
@@ -70,9 +74,20 @@ impl Store {
         let query = certificates.iter().fold(query, |query, row| row.bind(query));
         let query = csrs.iter().fold(query, |query, row| row.bind(query));
         let query = histories.iter().fold(query, |query, row| row.bind(query));
-        let done = self.run_whole(TABLE, bind_raise(head, query)).await;
-        match done {
-            Ok(()) => Ok(true),
+        let query = bind_raise(head, query);
+        let write = self.before_begin().await?;
+        let Some(mut chain) = write.chain().take_known().await else {
+            write.leave();
+            return Ok(false);
+        };
+        let entries = chain.chain(new.iter().map(|new| &new.audit));
+        let query = entries.iter().fold(query, |query, row| row.bind(query));
+        let query = audit::bind_head(&chain, query);
+        match write.run_whole(TABLE, query).await {
+            Ok(()) => {
+                chain.end();
+                Ok(true)
+            }
             // Its history or its request met the record that there is, or it is at fault.
             Err(error @ (StoreError::Taken { .. } | StoreError::Statement { .. })) => {
                 let error = &error as &dyn std::error::Error;

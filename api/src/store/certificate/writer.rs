@@ -138,7 +138,8 @@ async fn one(store: &Store, waiting: &Waiting) -> Result<Inserted, StoreError> {
 
 async fn commit(mut write: Write, batch: &[Waiting]) -> Result<(), StoreError> {
     raise_heads(&mut write, batch).await?;
-    write.commit_beside_inventory().await
+    let entries: Vec<_> = batch.iter().map(|waiting| &waiting.new.audit).collect();
+    write.commit_with(&entries).await
 }
 
 /// Last in the transaction: on PostgreSQL every process waits for this row.

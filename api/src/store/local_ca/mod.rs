@@ -57,7 +57,8 @@ impl LocalCaStatus {
         (Self::Revoked, "revoked"),
     ];
 
-    fn as_str(self) -> &'static str {
+    /// The stored text.
+    pub fn as_str(self) -> &'static str {
         Self::ALL.into_iter().find_map(|(s, text)| (s == self).then_some(text)).unwrap_or_default()
     }
 }

@@ -68,7 +68,7 @@ async fn an_ended_token_stays_ended_until_it_would_have_expired() {
         write.end_token(token, NOW).await.unwrap();
         write.end_token(token, NOW).await.unwrap();
         write.forget_expired_tokens(NOW - time::Duration::MILLISECOND).await.unwrap();
-        write.commit().await.unwrap();
+        write.commit_unaudited(crate::store::Unaudited::Fixture).await.unwrap();
 
         for (id, ended) in [(token, true), (other, false)] {
             let holder = test.store.token_holder(account(1).id, id).await.unwrap().unwrap();
@@ -87,7 +87,7 @@ async fn a_new_password_ends_the_tokens_and_is_set_by_one_of_two() {
         let mut write = test.store.begin().await.unwrap();
         let first = write.set_password(account(1).id, 1, "$first$").await.unwrap();
         let second = write.set_password(account(1).id, 1, "$second$").await.unwrap();
-        write.commit().await.unwrap();
+        write.commit_unaudited(crate::store::Unaudited::Fixture).await.unwrap();
 
         let found = test.store.account(account(1).id).await.unwrap().unwrap();
         assert_eq!((first, second), (true, false), "{engine}");
@@ -106,11 +106,11 @@ async fn logins_are_counted_until_one_passes() {
         let mut write = test.store.begin().await.unwrap();
         write.record_login(account(1).id, &failed).await.unwrap();
         write.record_login(account(1).id, &failed).await.unwrap();
-        write.commit().await.unwrap();
+        write.commit_unaudited(crate::store::Unaudited::Fixture).await.unwrap();
         let failed = test.store.account(account(1).id).await.unwrap().unwrap();
         let mut write = test.store.begin().await.unwrap();
         write.record_login(account(1).id, &passed).await.unwrap();
-        write.commit().await.unwrap();
+        write.commit_unaudited(crate::store::Unaudited::Fixture).await.unwrap();
         let found = test.store.account(account(1).id).await.unwrap().unwrap();
 
         assert_eq!((failed.failed_logins, failed.last_login_at), (2, None), "{engine}");
@@ -127,7 +127,7 @@ async fn teams_are_listed_by_name_and_by_member() {
         let mut write = test.store.begin().await.unwrap();
         write.add_member(team(1, Group::Users).id, account(1).id).await.unwrap();
         write.add_member(team(1, Group::Users).id, account(1).id).await.unwrap();
-        write.commit().await.unwrap();
+        write.commit_unaudited(crate::store::Unaudited::Fixture).await.unwrap();
 
         let both_teams = [team(1, Group::Administrators), team(2, Group::Users)];
         assert_eq!(test.store.teams().await.unwrap(), both_teams, "{engine}");

@@ -34,7 +34,7 @@ async fn details_and_a_revocation_read_back_as_they_were_written() {
         write.update_details(&expected).await.unwrap();
         let at = NOW - Duration::days(1);
         write.mark_revoked(expected.id, at, "keyCompromise").await.unwrap();
-        write.commit_beside_inventory().await.unwrap();
+        write.commit_unaudited(crate::store::Unaudited::Fixture).await.unwrap();
 
         (expected.revoked, expected.revoked_at) = (true, Some(at));
         expected.revocation_reason = Some("keyCompromise".to_owned());
@@ -51,7 +51,7 @@ async fn whoever_holds_a_record_sees_what_the_one_before_wrote() {
         let mut certificate = held.certificate;
         certificate.extra_details.get_or_insert_default().push(mark);
         write.update_details(&certificate).await.unwrap();
-        write.commit_beside_inventory().await.unwrap();
+        write.commit_unaudited(crate::store::Unaudited::Fixture).await.unwrap();
     }
     for (engine, test) in both().await {
         let new = filled(&test, 1).await.remove(0);
@@ -83,7 +83,7 @@ async fn a_record_goes_with_its_history_its_csr_and_what_others_say_of_it() {
         let mut gone = write.hold_certificate(gone.id).await.unwrap().unwrap().certificate;
         gone.is_ca = true;
         write.delete_certificate(&gone).await.unwrap();
-        write.commit_beside_inventory().await.unwrap();
+        write.commit_unaudited(crate::store::Unaudited::Fixture).await.unwrap();
 
         assert_eq!(test.store.certificate(gone.id).await.unwrap(), None, "{engine}");
         assert_eq!(test.store.csr(gone.csr_id.unwrap()).await.unwrap(), None, "{engine}");

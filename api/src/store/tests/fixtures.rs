@@ -9,6 +9,7 @@ use time::macros::datetime;
 use crate::certificate::history::HistoryEvent;
 use crate::store::Store;
 use crate::store::account::{Account, Group};
+use crate::store::audit::AuditEntry;
 use crate::store::certificate::{Certificate, HistoryEntry, NewCertificate};
 use crate::store::team::Team;
 
@@ -55,7 +56,7 @@ pub(super) async fn insert(store: &Store, team: &Team, accounts: &[&Account]) {
         write.insert_account(account).await.unwrap();
         write.add_member(team.id, account.id).await.unwrap();
     }
-    write.commit().await.unwrap();
+    write.commit_unaudited(crate::store::Unaudited::Fixture).await.unwrap();
 }
 
 pub(super) fn head(seq: u64) -> JournalHead {
@@ -114,5 +115,28 @@ pub(super) fn certificate(number: u64) -> NewCertificate {
             details: "Created by User1 with a CSR".to_owned(),
         }],
         key_data: None,
+        audit: AuditEntry {
+            object_id: Some(CertificateId::from_bytes(id).to_string()),
+            ..audit_entry("issue", "certs")
+        },
+    }
+}
+
+/// An entry of User1.
+pub(super) fn audit_entry(action: &'static str, kind: &'static str) -> AuditEntry {
+    AuditEntry {
+        happened_at: NOW,
+        user_id: Some(UserId::from_bytes([1; 12])),
+        username: Some("User1".to_owned()),
+        address: Some("192.0.2.1".to_owned()),
+        request_id: None,
+        action: action.into(),
+        object_kind: kind.into(),
+        object_id: None,
+        object_name: None,
+        before: None,
+        after: Some("{}".to_owned()),
+        result: "ok".into(),
+        times: 1,
     }
 }

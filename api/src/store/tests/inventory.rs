@@ -81,7 +81,7 @@ async fn fill(store: &Store) {
         write.insert_cert_issuer(&cert_issuer(number)).await.unwrap();
     }
     write.authorise_ca(team(1, Group::Users).id, cert_issuer(2).id).await.unwrap();
-    write.commit().await.unwrap();
+    write.commit_unaudited(crate::store::Unaudited::Fixture).await.unwrap();
 }
 
 async fn filled() -> [(&'static str, TestStore); 2] {
@@ -141,7 +141,7 @@ async fn only_the_name_of_a_live_item_is_taken() {
         let mut write = store.begin().await.unwrap();
         write.insert_key_store(&again).await.unwrap();
         write.insert_cert_issuer(&issuer_again).await.unwrap();
-        write.commit().await.unwrap();
+        write.commit_unaudited(crate::store::Unaudited::Fixture).await.unwrap();
 
         let found = store.live_key_store_named("Key Store 1").await.unwrap();
         assert_eq!(found.as_ref(), Some(&again), "{engine}");

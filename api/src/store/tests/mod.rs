@@ -1,6 +1,7 @@
 //! The store on both engines: one body for each test.
 
 mod account;
+mod audit;
 mod certificate;
 mod certificate_change;
 mod fixtures;
@@ -25,6 +26,8 @@ async fn every_statement_can_be_prepared_on_both_engines() {
         super::account::LOGIN_STATEMENTS,
         super::api_token::STATEMENTS,
         super::api_process::STATEMENTS,
+        super::audit::CHAIN_STATEMENTS,
+        super::audit::VERIFY_STATEMENTS,
         super::authorised_ca::STATEMENTS,
         super::cert_issuer::STATEMENTS,
         super::certificate::CHANGE_STATEMENTS,
@@ -68,7 +71,8 @@ async fn every_statement_can_be_prepared_on_both_engines() {
             .concat(),
             EngineName::Postgres => super::certificate::search::POSTGRES_STATEMENTS.to_vec(),
         };
-        let rows = super::certificate::row_statements(name);
+        let mut rows = super::certificate::row_statements(name);
+        rows.extend(super::audit::row_statements(name));
         for (name, sql) in statements.concat().into_iter().chain(rows).chain(own) {
             let mut write = test.store.begin().await.unwrap();
             let prepared = write.connection().prepare(sqlx::SqlStr::from_static(sql)).await;
@@ -82,7 +86,7 @@ async fn opening_a_database_again_keeps_what_is_in_it() {
     for (engine, test) in both().await {
         let mut write = test.store.begin().await.unwrap();
         write.set_fact("first-start", "done").await.unwrap();
-        write.commit().await.unwrap();
+        write.commit_unaudited(crate::store::Unaudited::Fixture).await.unwrap();
         test.store.close().await;
 
         let again = super::Store::open(&test.url).await.unwrap();
@@ -167,7 +171,7 @@ async fn a_writer_that_goes_away_leaves_its_place_to_the_next() {
 
         let mut write = test.store.begin().await.unwrap();
         write.set_fact("kept", "").await.unwrap();
-        write.commit().await.unwrap();
+        write.commit_unaudited(crate::store::Unaudited::Fixture).await.unwrap();
 
         assert_eq!(test.store.fact("lost").await.unwrap(), None, "{engine}");
         assert!(test.store.fact("kept").await.unwrap().is_some(), "{engine}");

@@ -22,7 +22,7 @@ async fn a_lease_is_held_by_one_until_it_runs_out() {
         let mut write = store.begin().await.unwrap();
         write.give_lease_back("mail", "one").await.unwrap();
         write.give_lease_back("purge", "two").await.unwrap();
-        write.commit().await.unwrap();
+        write.commit_unaudited(crate::store::Unaudited::Fixture).await.unwrap();
         assert!(!store.take_lease("mail", "one", NOW, later).await.unwrap(), "{engine}");
         assert!(store.take_lease("purge", "one", NOW, later).await.unwrap(), "{engine}");
     }
@@ -54,7 +54,7 @@ async fn a_journal_head_only_ever_rises() {
             let reconciled = head(seq);
             write.set_reconciled(reconciled.signer_id, seq, reconciled.hash).await.unwrap();
         }
-        write.commit().await.unwrap();
+        write.commit_unaudited(crate::store::Unaudited::Fixture).await.unwrap();
 
         let [known] = test.store.known_journals().await.unwrap()[..] else {
             panic!("{engine}: one signer, one row");
@@ -78,7 +78,7 @@ async fn an_issuer_without_a_team_is_open_to_every_team() {
             sqlx::query(*sql).execute(write.connection()).await.unwrap();
         }
         write.authorise_ca(team(2, Group::Users).id, closed).await.unwrap();
-        write.commit().await.unwrap();
+        write.commit_unaudited(crate::store::Unaudited::Fixture).await.unwrap();
 
         let store = &test.store;
         for (user, expected) in [(1, &["Open"][..]), (2, &["Closed", "Open"]), (3, &[])] {

@@ -18,8 +18,8 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use anyhow::{Context as _, ensure};
 use chancery_api::issuance::new_record::{MadeBy, new_record};
 use chancery_api::issuance::signing::SignedTbs;
-use chancery_api::store::Store;
 use chancery_api::store::certificate::NewCertificate;
+use chancery_api::store::{Store, Unaudited};
 use chancery_api::text_index;
 use chancery_shared::bytes::Bytes;
 use chancery_shared::id::SignerId;
@@ -111,7 +111,7 @@ async fn seed_with(folder: &Path, url: &str, records: u64) -> anyhow::Result<()>
     let head = journaling.await??;
     let mut write = store.begin().await?;
     write.set_reconciled(head.signer_id, head.seq, head.hash).await?;
-    write.commit_beside_inventory().await?;
+    write.commit_unaudited(Unaudited::JournalHead).await?;
     store.close().await;
     Ok(())
 }

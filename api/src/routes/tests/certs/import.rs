@@ -10,7 +10,8 @@ use crate::reconcile;
 use crate::store::account::Group;
 use crate::testing::{Answer, Api, Persona, api_with_issuer, insert_team, insert_user};
 
-pub(super) const FOREIGN: &str = include_str!("../../../../../tests/cases/crt/crt-014.cert.pem");
+pub(in crate::routes::tests) const FOREIGN: &str =
+    include_str!("../../../../../tests/cases/crt/crt-014.cert.pem");
 pub(super) const OTHER: &str = include_str!("../../../../../tests/cases/crt/crt-016.cert.pem");
 
 pub(super) async fn import(persona: &Persona, body: &Value) -> Answer {

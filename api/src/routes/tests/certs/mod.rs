@@ -17,6 +17,8 @@ mod record;
 mod refused;
 mod search;
 
+pub(super) use self::import::FOREIGN;
+
 use std::path::Path;
 
 use base64::Engine as _;
@@ -28,7 +30,7 @@ use crate::testing::{Answer, Api, Persona};
 /// A request for `CN=pem-001.example.test` with that name as DNS name.
 pub(super) const CSR: &str = include_str!("../../../../../tests/cases/pem/pem-001.pem");
 
-const ISSUER: &str = "Chancery Issuer";
+pub(super) const ISSUER: &str = "Chancery Issuer";
 
 /// The least that a request needs.
 fn body() -> Value {

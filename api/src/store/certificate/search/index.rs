@@ -7,7 +7,7 @@ use super::Reading;
 use super::walk::scalar;
 use crate::store::engine::EngineName;
 use crate::store::row::signed;
-use crate::store::{Store, StoreError, Write};
+use crate::store::{Store, StoreError, Unaudited, Write};
 
 const PROGRESS: &str = "certificate_text_progress";
 
@@ -63,7 +63,7 @@ impl Store {
         }
         let mut write = self.begin().await?;
         let count = write.index_texts(most).await?;
-        write.commit_beside_inventory().await?;
+        write.commit_unaudited(Unaudited::TextIndex).await?;
         Ok(count)
     }
 }

@@ -1,0 +1,84 @@
+//! What a request asks for, in the words of the audit, as its method and path have it.
+
+use axum::http::Method;
+
+/// What is done, and on what kind of thing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Operation {
+    /// `create`, `change`, `delete`, `read`, or a word of the path: `import`, `restore`.
+    pub action: String,
+    /// As in the path: `certs`, `teams`.
+    pub kind: String,
+    /// The id in the path, where it has one.
+    pub object_id: Option<String>,
+    /// Whether a success is told: it changes something, or gives a secret away.
+    pub is_told: bool,
+}
+
+impl Operation {
+    /// Of a request that met `route`, a path with names in braces, with this path.
+    pub fn new(method: &Method, route: Option<&str>, path: &str) -> Self {
+        let reads = method == Method::GET || method == Method::HEAD || method == Method::OPTIONS;
+        let Some(route) = route.and_then(below_api) else { return Self::of_no_route(reads) };
+        let parts: Vec<&str> = route.split('/').filter(|part| !part.is_empty()).collect();
+        let parts = parts.strip_prefix(&["admin"]).unwrap_or(&parts);
+        let Some((first, rest)) = parts.split_first() else { return Self::of_no_route(reads) };
+        let object_id = object_id(route, path);
+        let word = rest.iter().rev().find(|part| !part.starts_with('{')).copied();
+        let (action, kind) = match (*first, word) {
+            ("login", _) => ("login".to_owned(), "users"),
+            ("logout" | "logouthere", _) => ("logout".to_owned(), "users"),
+            ("certs", Some("request" | "requestp10")) => ("issue".to_owned(), "certs"),
+            ("certs", Some("p12" | "jks" | "pem")) => ("download key".to_owned(), "certs"),
+            ("currentuser", word) => (action(method, word), "users"),
+            (kind, word) => (action(method, word), kind),
+        };
+        let is_told = match action.as_str() {
+            "logout" | "download key" => true,
+            // A search is a read whose question needs a body.
+            "search" => false,
+            _ => !reads,
+        };
+        Self { action, kind: kind.to_owned(), object_id, is_told }
+    }
+
+    fn of_no_route(reads: bool) -> Self {
+        let action = if reads { "read" } else { "write" };
+        Self {
+            action: action.to_owned(),
+            kind: "unknown path".to_owned(),
+            object_id: None,
+            is_told: false,
+        }
+    }
+}
+
+fn action(method: &Method, word: Option<&str>) -> String {
+    let verb = match *method {
+        Method::POST => "create",
+        Method::PUT | Method::PATCH => "change",
+        Method::DELETE => "delete",
+        _ => return "read".to_owned(),
+    };
+    match word {
+        None => verb.to_owned(),
+        // `POST …/{id}/unlock` unlocks.
+        Some(word) if method == Method::POST => word.to_owned(),
+        Some(word) => format!("{verb} {word}"),
+    }
+}
+
+/// The part behind `/api`, whatever the service's base path is.
+fn below_api(route: &str) -> Option<&str> {
+    route.find("/api/").and_then(|at| route.get(at + "/api".len()..))
+}
+
+/// What stands in the path where its route has the first name in braces.
+fn object_id(route: &str, path: &str) -> Option<String> {
+    let path = below_api(path)?;
+    let mut pairs = route.split('/').zip(path.split('/'));
+    let id = pairs.find_map(|(name, value)| name.starts_with('{').then_some(value))?;
+    // What no id looks like is not told: it may be anything.
+    let is_id = id.len() == 24 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_id.then(|| id.to_owned())
+}

@@ -1,0 +1,92 @@
+//! Whose request it is that a task works on.
+
+use std::future::Future;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
+
+use chancery_shared::id::UserId;
+
+use super::Operation;
+use crate::request::RequestId;
+
+tokio::task_local! {
+    static ORIGIN: Arc<Origin>;
+}
+
+/// Where a request comes from, and what is found out about it on its way.
+#[derive(Debug)]
+pub struct Origin {
+    pub(super) request_id: RequestId,
+    pub(super) address: Option<String>,
+    pub(super) operation: Operation,
+    pub(super) user: OnceLock<(UserId, String)>,
+    /// What a refusal is about, where the path does not say.
+    pub(super) subject: OnceLock<(String, String)>,
+    pub(super) has_entry: AtomicBool,
+}
+
+impl Origin {
+    /// Of a request of nobody yet.
+    pub fn new(request_id: RequestId, address: Option<String>, operation: Operation) -> Self {
+        Self {
+            request_id,
+            address,
+            operation,
+            user: OnceLock::new(),
+            subject: OnceLock::new(),
+            has_entry: AtomicBool::new(false),
+        }
+    }
+
+    /// Says who it is; the first word counts.
+    pub(crate) fn belongs_to(&self, id: UserId, name: &str) {
+        self.user.get_or_init(|| (id, name.to_owned()));
+    }
+
+    /// Whether something that is done here has begun an entry of its own.
+    pub(super) fn has_entry(&self) -> bool {
+        self.has_entry.load(Ordering::Acquire)
+    }
+
+    /// Of the request that this task works on.
+    pub(super) fn here() -> Option<Arc<Self>> {
+        ORIGIN.try_with(Arc::clone).ok()
+    }
+}
+
+/// Runs `work` as a part of the request `origin`.
+pub async fn within<T>(origin: Arc<Origin>, work: impl Future<Output = T>) -> T {
+    ORIGIN.scope(origin, work).await
+}
+
+/// The same future for a task of its own, which goes on for the request that begins it here.
+pub fn carried<T>(work: impl Future<Output = T>) -> impl Future<Output = T> {
+    let origin = Origin::here();
+    async move {
+        match origin {
+            Some(origin) => ORIGIN.scope(origin, work).await,
+            None => work.await,
+        }
+    }
+}
+
+/// Says what the refusal of this request is about: `id`, called `name`.
+pub(crate) fn name_subject(id: &impl ToString, name: &str) {
+    if let Some(origin) = Origin::here() {
+        origin.subject.get_or_init(|| (id.to_string(), name.to_owned()));
+    }
+}
+
+/// Says that this request only reads, whatever its method is: its success is not told.
+pub(crate) fn only_reads() {
+    if let Some(origin) = Origin::here() {
+        origin.has_entry.store(true, Ordering::Release);
+    }
+}
+
+/// Says who makes the request.
+pub(crate) fn belongs_to(id: UserId, name: &str) {
+    if let Some(origin) = Origin::here() {
+        origin.belongs_to(id, name);
+    }
+}

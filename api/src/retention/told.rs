@@ -1,0 +1,28 @@
+//! What the audit says of an item that changes its state.
+
+use super::By;
+use super::refusal::in_path;
+use crate::app::AppState;
+use crate::audit::AuditDraft;
+use crate::store::retention::ItemId;
+
+/// The entry of what `by` does to the item called `name`; it may be done by a job, long after the
+/// request that asked for it.
+pub(super) fn entry(
+    state: &AppState,
+    by: &By,
+    action: &'static str,
+    (id, name): (ItemId, &str),
+) -> AuditDraft {
+    let (kind, id) = in_path(id);
+    let entry = state.audited(action, kind).on(&id, name).in_request(&by.request_id);
+    match by.user_id {
+        Some(user) => entry.by(user, &by.username),
+        None => entry,
+    }
+}
+
+/// A removal for good, as the audit calls it: by someone who asked, or by the purge.
+pub(super) fn removal(by: &By) -> &'static str {
+    if by.user_id.is_some() { "delete force" } else { "purge" }
+}

@@ -1,0 +1,89 @@
+//! Lists, downloads and verification.
+
+use axum::http::header;
+use serde_json::{Value, json};
+
+use crate::testing::api;
+
+#[tokio::test]
+async fn entries_are_listed_page_by_page_and_downloaded_a_line_each() {
+    let api = api().await;
+    let admin = api.administrator();
+    for number in 0..7 {
+        admin.post("/api/admin/teams", &json!({"name": format!("Team {number}")})).await;
+    }
+
+    let (mut names, mut path) =
+        (Vec::new(), "/api/admin/audit?objectKind=teams&limit=3".to_owned());
+    loop {
+        let page = admin.get(&path).await;
+        for entry in page.json().as_array().unwrap() {
+            names.push(entry["after"]["name"].as_str().unwrap().to_owned());
+        }
+        let Some(link) = page.headers.get(header::LINK) else { break };
+        let link = link.to_str().unwrap().trim_start_matches('<');
+        path = link.split('>').next().unwrap().to_owned();
+    }
+    let download = admin.get("/api/admin/audit/download?action=create").await;
+
+    let expected: Vec<_> = (0..7).map(|number| format!("Team {number}")).collect();
+    let lines: Vec<Value> =
+        download.text.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    let downloaded: Vec<_> = lines.iter().map(|line| line["objectName"].clone()).collect();
+    assert_eq!(downloaded, expected);
+    names.reverse();
+    assert_eq!(names, expected);
+    assert_eq!(download.headers[header::CONTENT_TYPE], "application/jsonl");
+    let one = &lines[0];
+    let stated = json!({
+        "timestamp": "2026-11-28T02:00:00.000+00:00", "chain": 1, "number": 1,
+        "userId": api.admin_id(), "username": "admin", "address": null,
+        "requestId": one["requestId"], "action": "create", "objectKind": "teams",
+        "objectId": one["objectId"], "objectName": "Team 0", "before": null, "after": one["after"],
+        "result": "ok", "times": 1, "hash": one["hash"],
+    });
+    assert_eq!(*one, stated);
+}
+
+#[tokio::test]
+async fn a_question_that_makes_no_sense_is_refused_and_its_fields_are_named() {
+    let api = api().await;
+    let admin = api.administrator();
+    for (query, field) in [
+        ("from=soon", "from"),
+        ("to=2026-99-01", "to"),
+        ("limit=0", "limit"),
+        ("limit=1001", "limit"),
+        ("after=x", "after"),
+        ("after=1.2", "after"),
+        ("user=x", "user"),
+    ] {
+        let answer = admin.get(&format!("/api/admin/audit?{query}")).await;
+        assert_eq!(answer.status, 400, "{query}: {}", answer.text);
+        assert_eq!(answer.json()["fields"][0]["field"], field, "{}", answer.text);
+    }
+    let long = "x".repeat(257);
+    let answer = admin.get(&format!("/api/admin/audit?username={long}")).await;
+    assert_eq!(answer.json()["fields"][0]["field"], "username");
+}
+
+#[tokio::test]
+async fn a_changed_entry_is_told_with_its_number() {
+    let api = api().await;
+    for name in ["One", "Two"] {
+        api.administrator().post("/api/admin/teams", &json!({"name": name})).await;
+    }
+    for sql in [
+        "DROP TRIGGER audit_is_not_changed",
+        "UPDATE audit SET username = 'member' WHERE entry_no = 2",
+    ] {
+        api.state.store.execute_for_test(sql).await;
+    }
+
+    let chains = api.administrator().get("/api/admin/audit/verify").await.json();
+
+    let found = ["chain", "ok", "faultAt", "fault"].map(|field| chains[0][field].clone());
+    let fault =
+        "the entry, the one before it, or the beginning of the chain is not what was written";
+    assert_eq!(found, [json!(1), json!(false), json!(2), json!(fault)]);
+}

@@ -1,0 +1,17 @@
+//! `/admin/audit`, and that nothing happens without it.
+
+mod asked;
+mod every_operation;
+mod told;
+
+use serde_json::Value;
+
+use crate::testing::Api;
+
+/// What the audit says of what is asked for behind the `?`, the latest first.
+async fn audit(api: &Api, query: &str) -> Vec<Value> {
+    api.state.audit.flush().await;
+    let answer = api.administrator().get(&format!("/api/admin/audit?{query}")).await;
+    assert_eq!(answer.status, 200, "{}", answer.text);
+    answer.json().as_array().unwrap().clone()
+}

@@ -1,0 +1,51 @@
+-- Who did what: entries are added and never changed. Each process has a chain of its own.
+CREATE TABLE audit_chain (
+    chain_no BIGINT PRIMARY KEY,
+    opened_at BIGINT NOT NULL,
+    -- The chain before this one, as it was when this one began.
+    previous_entry_no BIGINT NOT NULL,
+    previous_hash BYTEA NOT NULL,
+    last_entry_no BIGINT NOT NULL,
+    last_hash BYTEA NOT NULL
+);
+
+-- In the order of time, so that a page of it is a piece of one tree and a new entry its end.
+CREATE TABLE audit (
+    happened_at BIGINT NOT NULL,
+    chain_no BIGINT NOT NULL,
+    entry_no BIGINT NOT NULL,
+    user_id TEXT,
+    username TEXT,
+    address TEXT,
+    request_id TEXT,
+    action TEXT NOT NULL,
+    object_kind TEXT NOT NULL,
+    object_id TEXT,
+    object_name TEXT,
+    object_before TEXT,
+    object_after TEXT,
+    result TEXT NOT NULL,
+    times BIGINT NOT NULL,
+    hash BYTEA NOT NULL,
+    PRIMARY KEY (happened_at, chain_no, entry_no)
+) WITHOUT ROWID;
+CREATE UNIQUE INDEX audit_by_chain ON audit (chain_no, entry_no);
+CREATE INDEX audit_by_user ON audit (username, happened_at);
+CREATE INDEX audit_by_object ON audit (object_id, happened_at) WHERE object_id IS NOT NULL;
+CREATE INDEX audit_by_action ON audit (action, happened_at);
+-- Most entries are of certificates: who asks for those goes through all.
+CREATE INDEX audit_by_kind ON audit (object_kind, happened_at) WHERE object_kind <> 'certs';
+CREATE INDEX audit_by_request ON audit (request_id) WHERE request_id IS NOT NULL;
+CREATE INDEX audit_by_refusal ON audit (result, happened_at) WHERE result <> 'ok';
+
+CREATE TRIGGER audit_is_not_changed BEFORE UPDATE ON audit
+BEGIN SELECT RAISE(ABORT, 'the audit is append-only'); END;
+CREATE TRIGGER audit_is_not_deleted BEFORE DELETE ON audit
+BEGIN SELECT RAISE(ABORT, 'the audit is append-only'); END;
+CREATE TRIGGER audit_chain_only_grows BEFORE UPDATE ON audit_chain
+WHEN NEW.chain_no <> OLD.chain_no OR NEW.opened_at <> OLD.opened_at
+  OR NEW.previous_entry_no <> OLD.previous_entry_no OR NEW.previous_hash <> OLD.previous_hash
+  OR NEW.last_entry_no < OLD.last_entry_no
+BEGIN SELECT RAISE(ABORT, 'the audit is append-only'); END;
+CREATE TRIGGER audit_chain_is_not_deleted BEFORE DELETE ON audit_chain
+BEGIN SELECT RAISE(ABORT, 'the audit is append-only'); END;
