@@ -174,13 +174,16 @@ part_fuzz() {
   done
 }
 
-# Every return value of the token at every function, and workers lost fifty times.
+# Every return value of the token at every function, workers lost fifty times, and hundreds of failed
+# logins, each timed.
 part_faults() {
   part_build
   CHANCERY_TEST_FAULTS=all \
     cargo test --quiet --no-fail-fast --workspace --locked --lib every_code
   CHANCERY_TEST_FAULTS=all \
     cargo test --quiet --no-fail-fast --workspace --locked --test token_storm
+  CHANCERY_TEST_FAULTS=all \
+    cargo test --quiet --no-fail-fast --workspace --locked --lib a_failed_login_takes_as_long
 }
 
 # An hour of random troubles under load, on each database.
