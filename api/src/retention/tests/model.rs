@@ -241,6 +241,8 @@ impl Pair {
     /// Another process on the same database and signer.
     async fn restart(&mut self) {
         let old = &self.scene.api.state;
+        // The one that ends has looked at its clock every minute.
+        assert_eq!(old.purge_guard.look(old).await.unwrap(), None);
         let guard = Guard::new(old.new_id(), &*old.clock);
         self.scene.api.state = AppState::new(App {
             inventory: LatestView::default(),
