@@ -30,6 +30,7 @@ impl Operation {
             ("logout" | "logouthere", _) => ("logout".to_owned(), "users"),
             ("certs", Some("request" | "requestp10")) => ("issue".to_owned(), "certs"),
             ("certs", Some("p12" | "jks" | "pem")) => ("download key".to_owned(), "certs"),
+            (_, Some("apitokens")) => (format!("{} API token", action(method, None)), "users"),
             ("currentuser", word) => (action(method, word), "users"),
             (kind, word) => (action(method, word), kind),
         };

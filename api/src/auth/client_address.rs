@@ -10,7 +10,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use axum::extract::{ConnectInfo, FromRequestParts};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderName};
+use axum::http::{Extensions, HeaderMap, HeaderName};
 
 use crate::app::AppState;
 use crate::ip_white_list::IpWhiteList;
@@ -20,6 +20,13 @@ use crate::ip_white_list::IpWhiteList;
 pub struct ClientAddress(pub Option<IpAddr>);
 
 impl ClientAddress {
+    /// Of a request with these parts.
+    pub fn of(extensions: &Extensions, headers: &HeaderMap, trusted: &IpWhiteList) -> Self {
+        let peer = extensions.get::<ConnectInfo<SocketAddr>>();
+        let peer = peer.map(|ConnectInfo(peer)| peer.ip().to_canonical());
+        Self(peer.map(|peer| of(peer, headers, trusted)))
+    }
+
     /// As text; empty where it is not known.
     pub fn text(self) -> String {
         self.0.map_or_else(String::new, |address| address.to_string())
@@ -30,10 +37,7 @@ impl FromRequestParts<AppState> for ClientAddress {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, Infallible> {
-        let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>();
-        let peer = peer.map(|ConnectInfo(peer)| peer.ip().to_canonical());
-        let trusted = &state.config.trusted_proxies;
-        Ok(Self(peer.map(|peer| of(peer, &parts.headers, trusted))))
+        Ok(Self::of(&parts.extensions, &parts.headers, &state.config.trusted_proxies))
     }
 }
 

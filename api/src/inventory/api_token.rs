@@ -58,7 +58,7 @@ pub async fn create(
         return Err(ApiError::refused(Code::WrongState, message));
     }
     let fields = json!({"name": token.name, "expiresAt": with_offset(token.expires_at)});
-    let entry = state.audited("create apitokens", "users").on(&user, &account.username);
+    let entry = state.audited("create API token", "users").on(&user, &account.username);
     write.commit(entry.after(fields)).await?;
     tracing::info!(username = by, user.id = %user, token.id = %token.id, "made an API token");
     let text = secret.token(token.id);
@@ -96,7 +96,7 @@ pub async fn delete(
     if !write.delete_api_token(id, user).await? {
         return Err(missing());
     }
-    let entry = state.audited("delete apitokens", "users").on(&user, &token.name);
+    let entry = state.audited("delete API token", "users").on(&user, &token.name);
     write.commit(entry.before(json!({"name": token.name}))).await?;
     tracing::info!(username = by, user.id = %user, token.id = %id, "ended an API token");
     Ok(token)

@@ -168,7 +168,8 @@ async fn dependants(state: &AppState, id: TeamId) -> Result<Vec<Dependant>, ApiE
         let name = account.map(|account| account.username).unwrap_or_default();
         add("users", member.user_id.to_string(), name);
     }
-    for pair in state.store.authorised_cas_of(id).await?.iter().take(FIRST) {
+    // A deleted one may be restored, and would be open to every team then.
+    for pair in state.store.authorised_cas_ever_of(id).await?.iter().take(FIRST) {
         let issuer = state.store.cert_issuer(pair.cert_issuer_id).await?;
         let name = issuer.map(|issuer| issuer.name).unwrap_or_default();
         add("ca", pair.cert_issuer_id.to_string(), name);

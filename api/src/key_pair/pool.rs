@@ -51,11 +51,7 @@ impl Pool {
     /// A key that is ready. Asking puts its size in use.
     pub(super) fn take(&self, algorithm: KeyAlgorithm) -> Option<KeyPair> {
         let shared = &self.0.0;
-        let is_pooled = matches!(
-            algorithm,
-            KeyAlgorithm::Rsa2048 | KeyAlgorithm::Rsa3072 | KeyAlgorithm::Rsa4096
-        );
-        if !is_pooled || shared.size.keys == 0 {
+        if !is_pooled(algorithm) || shared.size.keys == 0 {
             return None;
         }
         let mut state = shared.lock();
@@ -139,6 +135,11 @@ impl Shared {
         drop(state);
         self.changed.notify_all();
     }
+}
+
+/// Whether keys of this kind take so long that they are made in advance.
+pub(super) fn is_pooled(algorithm: KeyAlgorithm) -> bool {
+    matches!(algorithm, KeyAlgorithm::Rsa2048 | KeyAlgorithm::Rsa3072 | KeyAlgorithm::Rsa4096)
 }
 
 fn gauge(algorithm: KeyAlgorithm, ready: usize) {

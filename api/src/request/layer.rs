@@ -1,11 +1,10 @@
 //! The outermost layer: gives the request its id, logs and counts it, completes its errors, and tells
 //! the audit of what no write tells.
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Instant;
 
-use axum::extract::{ConnectInfo, MatchedPath, Request, State};
+use axum::extract::{MatchedPath, Request, State};
 use axum::http::header::CONNECTION;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, Version};
 use axum::middleware::Next;
@@ -17,6 +16,7 @@ use super::RequestId;
 use super::id::HEADER;
 use crate::app::AppState;
 use crate::audit::{self, Operation, Origin};
+use crate::auth::client_address::ClientAddress;
 use crate::error::{self, ApiError, Code};
 
 /// What the line of a request says of the certificate that it issued.
@@ -44,7 +44,10 @@ pub async fn surround(State(state): State<AppState>, mut request: Request, next:
     let route = request.extensions().get::<MatchedPath>().map(|route| route.as_str().to_owned());
     request.extensions_mut().insert(id.clone());
     let operation = Operation::new(&method, route.as_deref(), &path);
-    let origin = Arc::new(Origin::new(id.clone(), address(&request), operation));
+    let trusted = &state.config.trusted_proxies;
+    let address = ClientAddress::of(request.extensions(), request.headers(), trusted);
+    let address = address.0.map(|address| address.to_string());
+    let origin = Arc::new(Origin::new(id.clone(), address, operation));
 
     let span = tracing::info_span!("request", request_id = id.as_str(), %method, path);
     let response = async {
@@ -85,12 +88,6 @@ pub async fn surround(State(state): State<AppState>, mut request: Request, next:
         );
     });
     response
-}
-
-/// Whose connection it is.
-fn address(request: &Request) -> Option<String> {
-    let peer = request.extensions().get::<ConnectInfo<SocketAddr>>();
-    peer.map(|ConnectInfo(address)| address.ip().to_canonical().to_string())
 }
 
 fn check_headers(headers: &HeaderMap) -> Result<(), ApiError> {

@@ -23,7 +23,12 @@ statements! {
     ADD = "
         INSERT INTO cert_issuer_team (cert_issuer_id, team_id) VALUES ($1, $2)
         ON CONFLICT (cert_issuer_id, team_id) DO NOTHING";
-    REMOVE_OF_TEAM = "DELETE FROM cert_issuer_team WHERE team_id = $1";
+    EVER_OF_TEAM = select!(cert_issuer_team "WHERE team_id = $1 ORDER BY cert_issuer_id");
+    // A deleted issuer keeps its teams: restored without any it would be open to every one.
+    REMOVE_OF_TEAM = "
+        DELETE FROM cert_issuer_team
+         WHERE team_id = $1
+           AND cert_issuer_id IN (SELECT cert_issuer_id FROM cert_issuer WHERE deleted_at IS NULL)";
     REMOVE_OF_ISSUER = "DELETE FROM cert_issuer_team WHERE cert_issuer_id = $1";
     ALL_LIVE_NAMES = "SELECT name FROM cert_issuer WHERE deleted_at IS NULL ORDER BY name";
     USABLE_NAMES = "
@@ -60,6 +65,19 @@ impl Store {
     /// Only if the database fails.
     pub async fn authorised_cas(&self) -> Result<Vec<AuthorisedCa>, StoreError> {
         let rows = sqlx::query_as(ALL).fetch_all(self.pool()).await;
+        read(rows.map_err(StoreError::of(TABLE))?)
+    }
+
+    /// The issuers of one team, the deleted ones too.
+    ///
+    /// # Errors
+    ///
+    /// Only if the database fails.
+    pub async fn authorised_cas_ever_of(
+        &self,
+        team: TeamId,
+    ) -> Result<Vec<AuthorisedCa>, StoreError> {
+        let rows = sqlx::query_as(EVER_OF_TEAM).bind(team.to_string()).fetch_all(self.pool()).await;
         read(rows.map_err(StoreError::of(TABLE))?)
     }
 

@@ -129,7 +129,10 @@ pub(super) fn write(contents: &Contents<'_>, keys: &Keys) -> Result<Vec<u8>, Pac
 /// friendlyName and localKeyID, in DER's order of a SET.
 fn attributes(contents: &Contents<'_>) -> der::Result<Vec<u8>> {
     let attribute = |id, value: &[u8]| sequence(&[&oid(id)?, &encode(Tag::Set, value)?]);
-    let name: Vec<u8> = contents.name.encode_utf16().flat_map(u16::to_be_bytes).collect();
+    // A BMPString has no letters beyond the first plane, and some readers take none of the name then.
+    let shown = contents.name.chars().map(|c| if c > '\u{ffff}' { '\u{fffd}' } else { c });
+    let name: String = shown.collect();
+    let name: Vec<u8> = name.encode_utf16().flat_map(u16::to_be_bytes).collect();
     let mut pair = [
         attribute(FRIENDLY_NAME, &encode(Tag::BmpString, &name)?)?,
         attribute(LOCAL_KEY_ID, &encode(Tag::OctetString, &Sha1::digest(contents.leaf))?)?,

@@ -46,6 +46,27 @@ async fn what_is_left_out_of_a_change_stays_and_what_is_empty_goes() {
 }
 
 #[tokio::test]
+async fn an_issuer_that_is_restored_has_its_teams_still() {
+    let api = api_with_issuer().await;
+    let admin = api.administrator();
+    let web = insert_team(&api.state, "Web", Group::Users).await;
+    let path = format!("/api/admin/teams/{web}");
+    admin.put(&path, &json!({"authorisedCas": ["Chancery Issuer"]})).await;
+    let issuers = admin.get("/api/admin/ca").await.json();
+    let issuer = issuers[0]["id"].as_str().unwrap().to_owned();
+    assert_eq!(admin.delete(&format!("/api/admin/ca/{issuer}")).await.status, 200);
+
+    let emptied = admin.put(&path, &json!({"authorisedCas": []})).await;
+    let deleted = admin.delete(&path).await;
+    let restored = admin.post(&format!("/api/admin/ca/restore/{issuer}"), &json!({})).await;
+
+    assert_eq!(emptied.status, 200, "{}", emptied.text);
+    assert_eq!(deleted.refusal(), (409, "in_use".to_owned()));
+    assert_eq!(restored.status, 200, "{}", restored.text);
+    assert_eq!(api.member().get("/api/currentuser/myissuers").await.json(), json!([]));
+}
+
+#[tokio::test]
 async fn an_issuer_is_not_opened_to_every_team_by_the_way() {
     let api = api_with_issuer().await;
     let admin = api.administrator();

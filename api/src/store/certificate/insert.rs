@@ -1,16 +1,19 @@
 //! Recording certificates: each once, by issuer and serial number.
 
-use chancery_shared::id::CertificateId;
+use chancery_shared::id::{CertificateId, RowId};
 use chancery_shared::wire::JournalHead;
 
-use super::rows::History;
+use super::rows::{History, KeptKey};
 use super::{HistoryEntry, NewCertificate, TABLE};
+use crate::certificate::history::HistoryEvent;
 use crate::store::row::At;
 use crate::store::{Store, StoreError, Write};
 
 statements! {
     ID_BY_SERIAL = "
         SELECT certificate_id FROM certificate WHERE issuer_key = $1 AND serial_number = $2";
+    KEEP = "
+        UPDATE certificate SET has_key_data = 1 WHERE certificate_id = $1 AND has_key_data = 0";
 }
 
 /// What came of recording a certificate. Both mean that it is recorded.
@@ -82,10 +85,34 @@ impl Write {
                 .await
                 .map_err(StoreError::of(TABLE))?;
             let id = At { table: TABLE, row: &id }.parse("certificate_id", &id)?;
+            self.keep_after_all(id, new).await?;
             return Ok(Inserted::AlreadyThere(id));
         }
         self.insert_beside(&[new]).await?;
         Ok(Inserted::New(certificate.id))
+    }
+
+    /// A request that comes after reconciliation brings the key that was held to be lost.
+    async fn keep_after_all(
+        &mut self,
+        id: CertificateId,
+        new: &NewCertificate,
+    ) -> Result<(), StoreError> {
+        let Some(kept) = &new.key_data else { return Ok(()) };
+        let held = sqlx::query(KEEP).bind(id.to_string()).execute(self.connection()).await;
+        if held.map_err(StoreError::of(TABLE))?.rows_affected() == 0 {
+            // It was offered before, and the connection broke.
+            return Ok(());
+        }
+        self.insert_kept_key(KeptKey { certificate_id: id, data: kept }).await?;
+        let entry = HistoryEntry {
+            // There is one such entry at most, so the certificate's own id is free for it.
+            id: RowId::from_bytes(*id.as_bytes()),
+            happened_at: kept.kept_at,
+            event: HistoryEvent::Recovered,
+            details: "The request came to its end after all: its private key is kept".to_owned(),
+        };
+        self.insert_history(id, &entry).await
     }
 
     /// Adds an entry to the history of the certificate `id`.

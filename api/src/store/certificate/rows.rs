@@ -134,8 +134,8 @@ impl Row for History<'_> {
 
 /// What is kept of a private key.
 pub(super) struct KeptKey<'a> {
-    certificate_id: CertificateId,
-    data: &'a KeyData,
+    pub(super) certificate_id: CertificateId,
+    pub(super) data: &'a KeyData,
 }
 
 impl<'a> KeptKey<'a> {
@@ -205,6 +205,11 @@ impl Write {
         self.insert_rows(&histories).await?;
         let kept: Vec<_> = new.iter().filter_map(|new| KeptKey::of(new)).collect();
         self.insert_rows(&kept).await.map(drop)
+    }
+
+    /// Inserts what is kept of a key.
+    pub(super) async fn insert_kept_key(&mut self, row: KeptKey<'_>) -> Result<(), StoreError> {
+        self.insert_rows(&[row]).await.map(drop)
     }
 
     /// Inserts one entry of a history.

@@ -1,13 +1,15 @@
 //! Certificates: recorded once, read back whole, streamed.
 
-use chancery_shared::id::LocalCaId;
+use chancery_shared::id::{Id, LocalCaId};
 use futures::future::join_all;
 use futures::stream::TryStreamExt as _;
 
 use super::fixtures::{NOW, account, certificate, head, insert, team};
+use crate::store::Unaudited;
 use crate::store::account::Group;
 use crate::store::certificate::search::Search;
 use crate::store::certificate::{Inserted, StoredCertificate, Tombstone};
+use crate::store::key_data::{KeyData, SealedKey};
 use crate::store::testing::both;
 
 #[tokio::test]
@@ -30,6 +32,40 @@ async fn a_recorded_certificate_reads_back_with_its_request_names_and_history() 
         let csr = test.store.csr(new.certificate.csr_id.unwrap()).await.unwrap();
         assert_eq!(csr, new.csr, "{engine}");
         assert_eq!(test.store.known_journals().await.unwrap()[0].head, head(1), "{engine}");
+    }
+}
+
+#[tokio::test]
+async fn a_request_that_comes_after_reconciliation_brings_its_key_once() {
+    for (engine, test) in both().await {
+        let recovered = certificate(1);
+        let id = recovered.certificate.id;
+        test.store.insert_certificate(recovered.clone()).await.unwrap();
+        let key = SealedKey {
+            id: Id::from_bytes([9; 12]),
+            token: "local".to_owned(),
+            sealed: vec![1],
+            created_at: NOW,
+        };
+        let mut write = test.store.begin().await.unwrap();
+        write.insert_data_key(&key).await.unwrap();
+        write.commit_unaudited(Unaudited::Fixture).await.unwrap();
+        let mut late = recovered;
+        late.certificate.id = Id::from_bytes([8; 12]);
+        let (p12, jks, pem) = (vec![1], vec![2], vec![3]);
+        late.key_data = Some(KeyData { data_key_id: key.id, p12, jks, pem, kept_at: NOW });
+
+        for _ in 0..2 {
+            let inserted = test.store.insert_certificate(late.clone()).await.unwrap();
+
+            assert_eq!(inserted, Inserted::AlreadyThere(id), "{engine}");
+            assert_eq!(test.store.key_data(id).await.unwrap(), late.key_data, "{engine}");
+            let found = test.store.certificate(id).await.unwrap().unwrap();
+            assert!(found.certificate.has_key_data, "{engine}");
+            let last = found.history.last().unwrap();
+            assert!(last.details.ends_with("its private key is kept"), "{engine}: {last:?}");
+            assert_eq!(found.history.len(), 2, "{engine}");
+        }
     }
 }
 

@@ -61,7 +61,8 @@ impl Calls<'_> {
         told: (&str, &str),
     ) -> Value {
         let request_id = format!("call-{}", self.done.len());
-        let path = template.replace("{id}", id);
+        let (id, token) = id.split_once(' ').unwrap_or((id, ""));
+        let path = template.replace("{id}", id).replace("{tokenId}", token);
         let answer = send(persona.1, method, &path, &request_id, &body).await;
         assert_eq!(answer.status, 200, "{method} {path}: {}", answer.text);
         let entries = audit(self.api, &format!("requestId={request_id}")).await;
@@ -101,27 +102,40 @@ async fn every_operation_that_changes_something_leaves_an_entry() {
     let settings = json!({"privateKeyRetentionPeriod": {"value": 10, "unit": "days"}});
     calls.call(admin, ("put", "/api/admin/settings"), "", settings, ("change", "settings")).await;
     let team = json!({"name": "Web", "members": ["member"]});
-    calls.call(admin, ("post", "/api/admin/teams"), "", team, ("create", "teams")).await;
+    let path = ("post", "/api/admin/teams");
+    let team = calls.call(admin, path, "", team, ("create", "teams")).await;
     let user = json!({"username": "new", "password": "a long password of theirs"});
-    calls.call(admin, ("post", "/api/admin/users"), "", user, ("create", "users")).await;
+    let path = ("post", "/api/admin/users");
+    let user = calls.call(admin, path, "", user, ("create", "users")).await;
     let store = json!({"name": "Vault", "token": "local"});
-    calls.call(admin, ("post", "/api/admin/keystores"), "", store, ("create", "keystores")).await;
+    let path = ("post", "/api/admin/keystores");
+    let store = calls.call(admin, path, "", store, ("create", "keystores")).await;
     let ca = json!({
         "name": "New Root", "keyStoreName": "Vault", "rootCa": true, "subjectDn": "CN=New Root",
         "lifetimeInDays": 3650, "keyAlgorithm": "ECDSA P-256",
     });
-    calls.call(admin, ("post", "/api/admin/localca"), "", ca, ("create", "localca")).await;
+    let path = ("post", "/api/admin/localca");
+    let ca = calls.call(admin, path, "", ca, ("create", "localca")).await;
     let profile = json!({
         "name": "Short", "lifetimeInMinutes": 60, "keyUsages": ["Digital Signature"],
         "enhancedKeyUsages": ["Server Authentication"], "allowedSanTypes": ["DNS"],
         "allowedKeyAlgorithms": ["ECDSA P-256"],
     });
-    calls.call(admin, ("post", "/api/admin/profiles"), "", profile, ("create", "profiles")).await;
+    let path = ("post", "/api/admin/profiles");
+    let made = calls.call(admin, path, "", profile.clone(), ("create", "profiles")).await;
+    let path = ("put", "/api/admin/profiles/{id}");
+    calls.call(admin, path, &id(&made), profile, ("change", "profiles")).await;
+    let path = ("delete", "/api/admin/profiles/{id}");
+    calls.call(admin, path, &id(&made), Value::Null, ("delete", "profiles")).await;
     let issuer = json!({
         "caName": "New", "localCaName": "Chancery Issuing CA",
         "certProfileName": "TLS Server and Client",
     });
-    calls.call(admin, ("post", "/api/admin/ca"), "", issuer, ("create", "ca")).await;
+    let path = ("post", "/api/admin/ca");
+    let issuer = calls.call(admin, path, "", issuer, ("create", "ca")).await;
+    let path = ("put", "/api/admin/ca/{id}");
+    let change = json!({"allowDnRequests": false});
+    calls.call(admin, path, &id(&issuer), change, ("change", "ca")).await;
     let generator = json!({"name": "New", "signatureAlgorithm": "RSA", "keySize": "2048"});
     let path = ("post", "/api/admin/generators");
     let made = calls.call(admin, path, "", generator, ("create", "generators")).await;
@@ -156,25 +170,89 @@ async fn every_operation_that_changes_something_leaves_an_entry() {
     let path = ("post", "/api/currentuser/password");
     calls.call(member, path, "", words, ("password", "users")).await;
 
+    people(&mut calls, admin, [&team, &user]).await;
+    retained(&mut calls, admin, [&issuer, &ca, &store]).await;
+
     assert_eq!(calls.done, changing(&api).await);
     let chains = api.administrator().get("/api/admin/audit/verify").await.json();
     assert_eq!(chains.as_array().unwrap().len(), 1, "{chains}");
     assert_eq!((&chains[0]["ok"], &chains[0]["fault"]), (&json!(true), &Value::Null), "{chains}");
 }
 
+/// What there is of users, teams and their tokens.
+async fn people(calls: &mut Calls<'_>, admin: (&str, &Persona), [team, user]: [&Value; 2]) {
+    let (own, theirs) = ("/api/currentuser/apitokens", "/api/admin/users/{id}/apitokens");
+    let made = ("create API token", "users");
+    let ended = ("delete API token", "users");
+    let new = json!({"name": "build", "validDays": 1});
+    let token = calls.call(admin, ("post", own), "", new.clone(), made).await;
+    let path = ("delete", "/api/currentuser/apitokens/{id}");
+    calls.call(admin, path, &id(&token), Value::Null, ended).await;
+    let token = calls.call(admin, ("post", theirs), &id(user), new, made).await;
+    let path = ("delete", "/api/admin/users/{id}/apitokens/{tokenId}");
+    let both = format!("{} {}", id(user), id(&token));
+    calls.call(admin, path, &both, Value::Null, ended).await;
+
+    let path = ("post", "/api/admin/users/{id}/unlock");
+    calls.call(admin, path, &id(user), Value::Null, ("unlock", "users")).await;
+    let path = ("put", "/api/admin/users/{id}");
+    let change = json!({"email": "new@example.test"});
+    calls.call(admin, path, &id(user), change, ("change", "users")).await;
+    let path = ("delete", "/api/admin/users/{id}");
+    calls.call(admin, path, &id(user), Value::Null, ("delete", "users")).await;
+    let path = ("put", "/api/admin/teams/{id}");
+    calls.call(admin, path, &id(team), json!({"members": []}), ("change", "teams")).await;
+    let path = ("delete", "/api/admin/teams/{id}");
+    calls.call(admin, path, &id(team), Value::Null, ("delete", "teams")).await;
+}
+
+/// Deletes, restores and removes each for good, the one that stands on the others first.
+async fn retained(calls: &mut Calls<'_>, admin: (&str, &Persona), items: [&Value; 3]) {
+    let state = &calls.api.state;
+    let path = ("post", "/api/admin/status/purge/confirm");
+    calls.call(admin, path, "", Value::Null, ("confirm", "status")).await;
+
+    // A key that does not fit its CA.
+    let ca = state.store.local_ca(id(items[1]).parse().unwrap()).await.unwrap().unwrap();
+    let at = |moment: &str| {
+        format!("UPDATE local_ca SET deleted_at = {moment} WHERE name = '{}'", ca.name)
+    };
+    state.store.execute_for_test(&at("5")).await;
+    let path = ("post", "/api/admin/status/keys/{id}/repair");
+    let key = ca.key_id.unwrap().to_string();
+    calls.call(admin, path, &key, Value::Null, ("repair", "status")).await;
+    state
+        .store
+        .execute_for_test(&at(&crate::timestamp::to_millis(state.clock.now()).to_string()))
+        .await;
+    let path = ("post", "/api/admin/localca/restore/{id}");
+    calls.call(admin, path, &id(items[1]), Value::Null, ("restore", "localca")).await;
+
+    for (kind, item) in ["ca", "localca", "keystores"].into_iter().zip(items) {
+        let one = format!("/api/admin/{kind}/{{id}}");
+        calls.call(admin, ("delete", &one), &id(item), Value::Null, ("delete", kind)).await;
+        let restore = format!("/api/admin/{kind}/restore/{{id}}");
+        calls.call(admin, ("post", &restore), &id(item), Value::Null, ("restore", kind)).await;
+        let force = format!("{one}/force");
+        calls.call(admin, ("delete", &force), &id(item), Value::Null, ("delete force", kind)).await;
+    }
+}
+
 #[tokio::test]
 async fn every_refusal_to_change_something_leaves_an_entry_with_its_code() {
     let api = api().await;
     for (number, (method, template)) in changing(&api).await.into_iter().enumerate() {
-        let path = template.replace("{id}", &"0".repeat(24));
+        let none = "0".repeat(24);
+        let path = template.replace("{id}", &none).replace("{tokenId}", &none);
         for (name, persona) in
             [("nobody", api.anonymous()), ("member", api.member()), ("admin", api.administrator())]
         {
             let request_id = format!("{name}-{number}");
             let answer = send(&persona, &method, &path, &request_id, &json!({"x": 1})).await;
             if answer.status == 200 {
-                // A logout takes no notice of a body.
-                assert!(path.contains("logout"), "{method} {path}: {}", answer.text);
+                // These take no notice of a body.
+                let takes_any = path.contains("logout") || path.ends_with("/confirm");
+                assert!(takes_any, "{method} {path}: {}", answer.text);
                 continue;
             }
             let told = audit(&api, &format!("requestId={request_id}")).await;
