@@ -3,6 +3,7 @@
 use chancery_shared::id::{Id, LocalCaId};
 use futures::future::join_all;
 use futures::stream::TryStreamExt as _;
+use time::Duration;
 
 use super::fixtures::{NOW, account, certificate, head, insert, team};
 use crate::store::Unaudited;
@@ -38,7 +39,8 @@ async fn a_recorded_certificate_reads_back_with_its_request_names_and_history() 
 #[tokio::test]
 async fn a_request_that_comes_after_reconciliation_brings_its_key_once() {
     for (engine, test) in both().await {
-        let recovered = certificate(1);
+        let mut recovered = certificate(1);
+        recovered.history[0].id = Id::from_bytes([7; 12]);
         let id = recovered.certificate.id;
         test.store.insert_certificate(recovered.clone()).await.unwrap();
         let key = SealedKey {
@@ -53,7 +55,8 @@ async fn a_request_that_comes_after_reconciliation_brings_its_key_once() {
         let mut late = recovered;
         late.certificate.id = Id::from_bytes([8; 12]);
         let (p12, jks, pem) = (vec![1], vec![2], vec![3]);
-        late.key_data = Some(KeyData { data_key_id: key.id, p12, jks, pem, kept_at: NOW });
+        late.key_data =
+            Some(KeyData { data_key_id: key.id, p12, jks, pem, kept_at: NOW + Duration::SECOND });
 
         for _ in 0..2 {
             let inserted = test.store.insert_certificate(late.clone()).await.unwrap();
