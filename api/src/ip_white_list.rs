@@ -41,11 +41,13 @@ impl IpWhiteList {
     /// The first entry that is wrong.
     pub fn read(list: &str) -> Result<Self, WhiteListProblem> {
         let entries = list.split([',', ';', '\n']).map(str::trim);
-        entries
-            .filter(|entry| !entry.is_empty())
-            .map(read_entry)
-            .collect::<Result<_, _>>()
-            .map(Self)
+        let entries = entries.filter(|entry| !entry.is_empty()).map(read_entry);
+        let read: Vec<_> = entries.collect::<Result<_, _>>()?;
+        // Whoever writes something means to shut someone out; an empty list lets everyone in.
+        if read.is_empty() && !list.trim().is_empty() {
+            return Err(WhiteListProblem::Entry(list.trim().to_owned()));
+        }
+        Ok(Self(read))
     }
 
     /// Whether it has no entry.
@@ -118,7 +120,7 @@ mod tests {
     fn addresses_ranges_and_networks_of_both_kinds_pass() {
         for list in [
             "",
-            " , ",
+            " ",
             "192.0.2.1",
             "192.0.2.1, 2001:db8::1;192.0.2.7\n192.0.2.9",
             "192.0.2.1-192.0.2.9",
@@ -138,6 +140,7 @@ mod tests {
     fn everything_else_is_told_by_its_entry() {
         for (list, said) in [
             ("garbage", "\"garbage\" is no IP address"),
+            (" , ", "\",\" is no IP address"),
             ("192.0.2.1,x", "\"x\" is no IP address"),
             ("192.0.2", "\"192.0.2\" is no IP address"),
             ("192.0.2.256", "\"192.0.2.256\" is no IP address"),

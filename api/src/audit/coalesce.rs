@@ -1,11 +1,11 @@
-//! Refusals of nobody, told together: a flood of them must not fill the disk.
+//! Refusals, told together where they repeat: a flood of them must not fill the disk.
 
 use std::collections::HashMap;
 
 use crate::store::audit::AuditEntry;
 
-/// What repeats: address, kind, action, result, and what it is about.
-type Key = [Option<String>; 5];
+/// What repeats: user, address, kind, action, result, and what it is about.
+type Key = [Option<String>; 6];
 
 /// What came within the minute that runs. The first of a kind is told at once, the others together
 /// at its end.
@@ -18,8 +18,7 @@ pub(super) struct Coalescer {
 impl Coalescer {
     /// What is to be told now that `entry` came.
     pub(super) fn take(&mut self, entry: AuditEntry) -> Vec<AuditEntry> {
-        // Whoever has logged in is told of one by one, as what they do is.
-        if entry.user_id.is_some() || entry.result == crate::store::audit::OK {
+        if entry.result == crate::store::audit::OK {
             return vec![entry];
         }
         let minute = entry.happened_at.unix_timestamp().div_euclid(60);
@@ -63,6 +62,7 @@ impl Coalescer {
 
 fn key(entry: &AuditEntry) -> Key {
     [
+        entry.user_id.map(|id| id.to_string()),
         entry.address.clone(),
         Some(entry.object_kind.to_string()),
         Some(entry.action.to_string()),

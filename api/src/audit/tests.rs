@@ -90,12 +90,21 @@ fn a_flood_from_everywhere_leaves_a_bounded_number_of_entries() {
 }
 
 #[test]
-fn whoever_has_logged_in_is_told_of_one_by_one() {
+fn what_is_refused_to_one_user_is_not_told_with_what_is_refused_to_another() {
     let mut coalescer = Coalescer::default();
-    let user_id = Some(chancery_shared::id::UserId::from_bytes([1; 12]));
+    let entry = |second, user| AuditEntry {
+        user_id: Some(chancery_shared::id::UserId::from_bytes([user; 12])),
+        ..refusal(second, "192.0.2.1")
+    };
 
-    for second in 0..3 {
-        let entry = AuditEntry { user_id, ..refusal(second, "192.0.2.1") };
-        assert_eq!(coalescer.take(entry.clone()), [entry]);
+    for user in 1..4 {
+        assert_eq!(coalescer.take(entry(0, user)), [entry(0, user)]);
+        assert_eq!(coalescer.take(entry(1, user)), []);
+        assert_eq!(coalescer.take(entry(2, user)), []);
+    }
+
+    let users: Vec<_> = coalescer.end().iter().map(|told| (told.user_id, told.times)).collect();
+    for user in 1..4 {
+        assert!(users.contains(&(entry(0, user).user_id, 2)), "{users:?}");
     }
 }

@@ -178,6 +178,21 @@ impl FromRequestParts<AppState> for Authenticated {
     }
 }
 
+/// Whether who was let in at the beginning of a request would still be let in as much.
+///
+/// # Errors
+///
+/// As at the beginning; [`Code::NotPermitted`] where they are no administrator any more.
+pub(crate) async fn check_again(mut parts: Parts, state: &AppState) -> Result<(), ApiError> {
+    let Some(known) = parts.extensions.remove::<Authenticated>() else { return Ok(()) };
+    let now = Authenticated::from_request_parts(&mut parts, state).await?;
+    if known.actor.is_administrator && !now.actor.is_administrator {
+        let message = "you are no administrator any more, since before the body came";
+        return Err(ApiError::refused(Code::NotPermitted, message));
+    }
+    Ok(())
+}
+
 impl FromRequestParts<AppState> for Look {
     type Rejection = ApiError;
 

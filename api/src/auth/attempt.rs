@@ -87,12 +87,20 @@ impl<'a> Attempt<'a> {
 }
 
 /// Why `account` may not log in now, whatever the password.
-pub fn obstacle(account: &Account, now: OffsetDateTime) -> Option<&'static str> {
+///
+/// A delay is for those who guess: it does not hold where the user last logged in from, or anyone
+/// could keep an administrator out by guessing on and on.
+pub fn obstacle(
+    account: &Account,
+    from: ClientAddress,
+    now: OffsetDateTime,
+) -> Option<&'static str> {
+    let is_known = from.0.is_some() && account.last_login_address == Some(from.text());
     if !account.enabled {
         Some("the user is disabled")
     } else if account.locked {
         Some("the account is locked")
-    } else if account.delayed_until > now {
+    } else if account.delayed_until > now && !is_known {
         Some("the account is delayed")
     } else {
         None

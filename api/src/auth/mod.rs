@@ -10,4 +10,5 @@ pub mod password;
 pub mod throttle;
 pub mod token_keys;
 
+pub(crate) use actor::check_again;
 pub use actor::{Actor, Administrator, Authenticated};

@@ -47,16 +47,18 @@ pub async fn create(
     let mut write = state.store.begin().await?;
     // Nobody deletes or disables the user meanwhile, nor makes one token too many.
     write.hold_account(user).await?;
-    let account = user::find(state, user).await?;
+    let account = user::held(&mut write, user).await?;
     if !account.enabled {
+        write.let_go().await?;
         let message = "the user is disabled; enable it before it gets API tokens";
         return Err(ApiError::refused(Code::WrongState, message));
     }
-    write.insert_api_token(&token).await?;
-    if write.count_api_tokens(user).await? > MOST {
+    if write.count_api_tokens(user).await? >= MOST {
+        write.let_go().await?;
         let message = format!("a user has at most {MOST} API tokens; end some of them first");
         return Err(ApiError::refused(Code::WrongState, message));
     }
+    write.insert_api_token(&token).await?;
     let fields = json!({"name": token.name, "expiresAt": with_offset(token.expires_at)});
     let entry = state.audited("create API token", "users").on(&user, &account.username);
     write.commit(entry.after(fields)).await?;

@@ -45,12 +45,12 @@ pub async fn change(
     };
     let mut write = state.store.begin().await?;
     write.hold_account(id).await?;
-    // As it is while it is held.
-    let before = find(state, id).await?;
+    // As it is while it is held; by the connection that holds it, for others may all be waiting.
+    let before = held(&mut write, id).await?;
+    let teams_before = write.teams_of(id).await?;
     if id == by.actor().user_id() {
-        check_own(state, &before, &change).await?;
+        check_own(&before, &teams_before, &change)?;
     }
-    let teams_before = teams(state, id).await?;
     let fields_before = (&before, &teams_before[..]).fields();
     let is_new_password = hash.is_some();
     let ends_tokens = hash.is_some() || (before.enabled && change.enabled == Some(false));
@@ -98,8 +98,8 @@ pub async fn delete(state: &AppState, by: &Administrator, id: UserId) -> Result<
     }
     let mut write = state.store.begin().await?;
     write.hold_account(id).await?;
-    let account = find(state, id).await?;
-    let teams = teams(state, id).await?;
+    let account = held(&mut write, id).await?;
+    let teams = write.teams_of(id).await?;
     write.delete_account(id).await?;
     let username = &account.username;
     check_administrators(&mut write, &format!("the user {username} would be gone")).await?;
@@ -147,15 +147,16 @@ pub async fn check_administrators(write: &mut Write, what: &str) -> Result<(), A
 }
 
 /// A mistake, or a token that someone else holds, must not change what its owner is.
-async fn teams(state: &AppState, id: UserId) -> Result<Vec<TeamId>, ApiError> {
-    Ok(state.store.memberships_of(id).await?.iter().map(|own| own.team_id).collect())
+/// The user of this id, whose row the transaction holds.
+///
+/// # Errors
+///
+/// [`Code::NotFound`], or the database fails.
+pub(super) async fn held(write: &mut Write, id: UserId) -> Result<Account, ApiError> {
+    write.account(id).await?.ok_or_else(|| ApiError::not_found("user"))
 }
 
-async fn check_own(
-    state: &AppState,
-    before: &Account,
-    change: &UserChange,
-) -> Result<(), ApiError> {
+fn check_own(before: &Account, now: &[TeamId], change: &UserChange) -> Result<(), ApiError> {
     if change.password.is_some() {
         return Err(own("you change your own password with POST /api/currentuser/password"));
     }
@@ -166,9 +167,7 @@ async fn check_own(
         return Err(own("you can't disable yourself; another administrator can"));
     }
     if let Some(teams) = &change.teams {
-        let now = state.store.memberships_of(before.id).await?;
-        let is_same =
-            now.len() == teams.len() && now.iter().all(|own| teams.contains(&own.team_id));
+        let is_same = now.len() == teams.len() && now.iter().all(|own| teams.contains(own));
         if !is_same {
             return Err(own("you can't change your own teams; another administrator can"));
         }

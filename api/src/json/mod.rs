@@ -9,6 +9,7 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use time::Duration;
 
 pub use absent::{
     empty_clears, empty_clears_list, empty_is_absent, empty_is_default, empty_is_no_list,
@@ -16,6 +17,7 @@ pub use absent::{
 };
 
 use crate::app::AppState;
+use crate::auth;
 use crate::error::{ApiError, Code};
 use crate::request::read_body;
 
@@ -56,8 +58,13 @@ async fn read<T: DeserializeOwned>(
     limit: usize,
 ) -> Result<T, ApiError> {
     let is_json = is_json(request.headers());
+    let (parts, body) = request.into_parts();
+    let began = state.clock.since_boot();
     // Read before it is refused, so that the client gets to see why.
-    let bytes = read_body(request.into_body(), limit, state.config.body_timeout).await?;
+    let bytes = read_body(body, limit, state.config.body_timeout).await?;
+    if state.clock.since_boot() - began > HELD_BACK {
+        auth::check_again(parts, state).await?;
+    }
     if !is_json {
         return Err(ApiError::refused(
             Code::UnsupportedMediaType,
@@ -66,6 +73,9 @@ async fn read<T: DeserializeOwned>(
     }
     parse(&bytes)
 }
+
+/// Whose body takes longer may have lost their rights meanwhile.
+const HELD_BACK: Duration = Duration::milliseconds(100);
 
 impl<T: Serialize> IntoResponse for Json<T> {
     fn into_response(self) -> Response {

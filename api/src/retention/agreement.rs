@@ -5,6 +5,7 @@ use chancery_shared::wire::v1::{KeyState, KeySummary};
 
 use super::By;
 use super::key::{CaKey, Enabled};
+use super::local_ca::keep_fit;
 use crate::app::AppState;
 use crate::error::{ApiError, Code};
 use crate::signer_client::{SignerError, SignerState};
@@ -99,7 +100,9 @@ pub async fn repair(state: &AppState, by: &By, key_id: KeyId) -> Result<(), ApiE
                 key.disable().await?;
                 true
             } else {
-                matches!(key.enable().await?, Enabled::Now)
+                let enabled = key.enable().await?;
+                keep_fit(state, by, ca).await?;
+                matches!(enabled, Enabled::Now)
             }
         }
         Disagreement::WithoutLocalCa(key) => {

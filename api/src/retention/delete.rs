@@ -2,7 +2,7 @@
 
 use super::local_ca::{self, Attempt};
 use super::state::Deletion;
-use super::{By, Items, Outcome, hold, remove, retention, told};
+use super::{By, Items, Outcome, guard, hold, remove, retention, told};
 use crate::app::AppState;
 use crate::audit;
 use crate::error::ApiError;
@@ -35,9 +35,9 @@ pub async fn rehearse_deletion(state: &AppState, id: ItemId) -> Result<Outcome, 
 }
 
 async fn run(state: &AppState, by: &By, id: ItemId) -> Result<Outcome, ApiError> {
+    let now = guard::moment_of_deletion(state).await?;
     let mut write = state.store.begin().await?;
     let items = hold(state, &mut write).await?;
-    let now = state.clock.now();
     let refused = match items.deletion(id, now) {
         Ok(Deletion::Kept(_)) => None,
         Ok(Deletion::Gone(_)) => {

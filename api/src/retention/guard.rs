@@ -26,8 +26,9 @@ const DAYS: &str = "purge-after-days";
 const DRIFT: Duration = Duration::HOUR;
 /// A service may be off for so long without anyone looking at its clock.
 const OFF: Duration = Duration::DAY;
-/// A process that has said nothing for so long is gone.
-const GONE: Duration = Duration::minutes(5);
+/// A process that has said nothing for so long is gone: longer than clocks may be apart. One that
+/// ends in order says so.
+const GONE: Duration = Duration::minutes(65);
 /// After a start, so that a typo can be taken back.
 const FIRST: Duration = Duration::minutes(10);
 
@@ -162,7 +163,11 @@ impl Guard {
                     .map(|known| Pause::FarAhead { known, found });
                 inner.confirmed = Some(confirmed);
             }
-            Some(known) if *known != confirmed => {
+            // Whoever confirmed wrote down what time it is: that is no word on another clock.
+            Some(known)
+                if *known != confirmed
+                    && newest.is_some_and(|newest| (now - newest).abs() <= DRIFT) =>
+            {
                 *inner =
                     Inner { wall: now, since_boot, confirmed: Some(confirmed), far_ahead: None };
             }
@@ -205,6 +210,15 @@ impl Guard {
         write.leave_api_process(self.process).await?;
         write.commit_unaudited(Unaudited::Processes).await
     }
+}
+
+/// When what is deleted now is deleted: no earlier than a time that was known to be right, or a clock
+/// that is behind would have it purged too soon once it is put right.
+pub(super) async fn moment_of_deletion(state: &AppState) -> Result<OffsetDateTime, StoreError> {
+    let known = state.store.fact(NEWEST).await?.and_then(|text| text.parse().ok());
+    Ok(known
+        .map(timestamp::from_millis)
+        .map_or(state.clock.now(), |known| known.max(state.clock.now())))
 }
 
 async fn days_differ(state: &AppState) -> Result<Option<Pause>, StoreError> {

@@ -5,7 +5,7 @@ use chancery_shared::fail_point;
 use time::Duration;
 
 use super::key::{CaKey, Disabled, Enabled};
-use super::{By, told};
+use super::{By, guard, told};
 use crate::app::AppState;
 use crate::error::{ApiError, Code};
 use crate::signer_client::SignerError;
@@ -74,7 +74,8 @@ impl Marked<'_> {
     /// Of a first attempt: the CA is what it was, unless the outcome is unknown; then, and after
     /// any later attempt, the mark stays and the next look goes on from there.
     pub(super) async fn carry_out(&self, attempt: Attempt) -> Result<(), ApiError> {
-        let Some(ca) = self.state.store.local_ca(self.claim.local_ca_id).await? else {
+        let ca = self.state.store.local_ca(self.claim.local_ca_id).await;
+        let Some(ca) = ca.map_err(|error| after_mark(error.into()))? else {
             return Ok(());
         };
         fail_point::reach(match self.transition {
@@ -83,11 +84,12 @@ impl Marked<'_> {
             Transition::Removing => "api: removal marked",
         });
         let key = CaKey { state: self.state, ca: &ca, by: self.by };
-        match self.transition {
+        let done = match self.transition {
             Transition::Deleting => self.delete(&key, attempt).await,
             Transition::Restoring => self.restore(&key, attempt).await,
             Transition::Removing => self.remove(&key, attempt).await,
-        }
+        };
+        done.map_err(after_mark)
     }
 
     async fn delete(&self, key: &CaKey<'_>, attempt: Attempt) -> Result<(), ApiError> {
@@ -96,7 +98,7 @@ impl Marked<'_> {
         }
         fail_point::reach("api: key disabled");
         let mut write = self.state.store.begin().await?;
-        let now = self.state.clock.now();
+        let now = guard::moment_of_deletion(self.state).await?;
         let is_held = write.set_local_ca_deleted(self.claim, now, &self.by.username).await?;
         self.finish(write, is_held, key.ca).await
     }
@@ -134,7 +136,11 @@ impl Marked<'_> {
     pub(super) async fn set_restored(&self, ca: &LocalCa) -> Result<(), ApiError> {
         let mut write = self.state.store.begin().await?;
         let is_held = write.set_local_ca_restored(self.claim).await?;
-        self.finish(write, is_held, ca).await
+        let finished = self.finish(write, is_held, ca).await;
+        if !is_held {
+            keep_fit(self.state, self.by, ca).await?;
+        }
+        finished
     }
 
     async fn remove(&self, key: &CaKey<'_>, attempt: Attempt) -> Result<(), ApiError> {
@@ -199,6 +205,12 @@ impl Marked<'_> {
         write.commit_unaudited(Unaudited::LocalCaStep).await
     }
 
+    /// The operator says no: the key is out of use, whatever an earlier word of theirs has done.
+    pub(super) async fn stay_deleted(&self, ca: &LocalCa) -> Result<(), ApiError> {
+        CaKey { state: self.state, ca, by: self.by }.disable().await?;
+        Ok(self.give_up().await?)
+    }
+
     pub(super) async fn release(&self) -> Result<(), StoreError> {
         let mut write = self.state.store.begin().await?;
         write.release_transition(self.claim).await?;
@@ -234,4 +246,26 @@ impl Marked<'_> {
         fail_point::reach(place);
         Ok(())
     }
+}
+
+/// A key was enabled while nobody looked at the row: where the CA is deleted by now, nobody may use
+/// it.
+pub(super) async fn keep_fit(state: &AppState, by: &By, ca: &LocalCa) -> Result<(), ApiError> {
+    let row = state.store.local_ca(ca.id).await?;
+    if row.is_none_or(|row| row.deleted_at.is_some() && row.transition.is_none()) {
+        CaKey { state, ca, by }.disable().await?;
+    }
+    Ok(())
+}
+
+/// What failed in the database once a transition was marked goes on by itself.
+fn after_mark(error: ApiError) -> ApiError {
+    let ApiError::Store(error) = error else { return error };
+    tracing::warn!(
+        error = %crate::log::Chain(&error),
+        "a change of a Local CA is not recorded yet; it is finished by itself"
+    );
+    let message = "the database failed in the middle of it; it goes on by itself within minutes, so \
+                   look before you ask again";
+    ApiError::refused(Code::OutcomeUnknown, message)
 }

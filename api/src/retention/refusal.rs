@@ -22,6 +22,8 @@ pub enum Refusal {
     Deleted(Arc<Retained>),
     /// It is live.
     Live(Arc<Retained>),
+    /// It was to go along as a deleted item, and is live again.
+    Restored(Arc<Retained>),
     /// These stand on it.
     InUse(Arc<Retained>, Vec<Arc<Retained>>),
     /// The time to restore it is over.
@@ -52,6 +54,13 @@ impl From<Refusal> for ApiError {
             }
             Refusal::Live(item) => {
                 state(format!("{} is live; there is nothing to restore", words(&item)))
+            }
+            Refusal::Restored(item) => {
+                let message = format!(
+                    "{} was restored meanwhile; delete it first if it is to go along",
+                    words(&item)
+                );
+                ApiError::refused(Code::InUse, message).with_dependants(named(&[item]))
             }
             Refusal::InUse(item, dependants) => {
                 let message = format!(

@@ -1,5 +1,8 @@
 //! Live or deleted to gone.
 
+use std::sync::Arc;
+
+use super::Refusal;
 use super::items::{Along, Items};
 use super::local_ca::{self, Attempt};
 use super::{By, hold, retention, told};
@@ -14,6 +17,8 @@ use crate::store::retention::{ItemId, Transition};
 pub(super) enum Reason {
     /// An administrator wants it.
     Asked,
+    /// It stands, deleted, on what an administrator wants to go.
+    Along,
     /// Its time is over.
     Due,
 }
@@ -34,7 +39,8 @@ pub async fn remove(state: &AppState, by: By, id: ItemId, along: Along) -> Resul
             check_token(&state, *each).await?;
         }
         for each in order {
-            one(&state, &by, each, Reason::Asked).await?;
+            let reason = if each == id { Reason::Asked } else { Reason::Along };
+            one(&state, &by, each, reason).await?;
         }
         Ok(())
     }));
@@ -77,11 +83,18 @@ pub(super) async fn one(
     let mut write = state.store.begin().await?;
     let items = hold(state, &mut write).await?;
     let is_still_wanted = match reason {
-        Reason::Asked => true,
+        Reason::Asked | Reason::Along => true,
         // It may have been restored meanwhile, or removed.
         Reason::Due => items.get(id).is_ok_and(|item| items.is_due(item, state.clock.now())),
     };
-    let refused = items.removal(id, Along::Nothing).err();
+    let mut refused = items.removal(id, Along::Nothing).err();
+    if reason == Reason::Along
+        && let Ok(item) = items.get(id)
+        && item.deleted.is_none()
+    {
+        // Restored since it was looked at: nobody asked for this one.
+        refused = Some(Refusal::Restored(Arc::clone(item)));
+    }
     if refused.is_some() || !is_still_wanted {
         write.let_go().await?;
         return match refused {

@@ -58,7 +58,7 @@ async fn decide(
     match status {
         Ok(ApprovalStatus::Waiting) => return Ok(false),
         Ok(ApprovalStatus::Approved { .. }) => marked.set_restored(&ca).await?,
-        Ok(ApprovalStatus::Denied | ApprovalStatus::Expired) => marked.give_up().await?,
+        Ok(ApprovalStatus::Denied | ApprovalStatus::Expired) => marked.stay_deleted(&ca).await?,
         // Its end was long ago: what came of it the key says.
         Err(SignerError::Refused(no)) if no.code == RefusalCode::UnknownApproval => {
             let signer = marked.state.signer.state();
@@ -66,7 +66,7 @@ async fn decide(
             if key.is_some_and(|key| key.state == KeyState::Live) {
                 marked.set_restored(&ca).await?;
             } else {
-                marked.give_up().await?;
+                marked.stay_deleted(&ca).await?;
             }
         }
         Err(error) => return Err(error.into()),

@@ -104,7 +104,7 @@ async fn change_password(
         return Err(attempt.wrong(Some(&account)).await?);
     }
     // Who holds a stolen token must not guess here what a login would not let them guess.
-    if let Some(why) = obstacle(&account, state.clock.now()) {
+    if let Some(why) = obstacle(&account, address, state.clock.now()) {
         return Err(attempt.in_vain(&account, why).await?);
     }
     change

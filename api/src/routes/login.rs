@@ -54,7 +54,7 @@ async fn login(
         other => return Err(attempt.wrong(other.as_ref()).await?),
     };
     let now = state.clock.now();
-    if let Some(why) = obstacle(&account, now) {
+    if let Some(why) = obstacle(&account, address, now) {
         return Err(attempt.in_vain(&account, why).await?);
     }
     if team::check_address(&inventory, account.id, address).await.is_err() {

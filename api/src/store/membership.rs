@@ -59,6 +59,18 @@ impl Store {
 }
 
 impl Write {
+    /// The teams of one user, as this transaction sees them.
+    ///
+    /// # Errors
+    ///
+    /// Only if the database fails.
+    pub async fn teams_of(&mut self, user: UserId) -> Result<Vec<TeamId>, StoreError> {
+        let rows =
+            sqlx::query_as(OF_USER).bind(user.to_string()).fetch_all(self.connection()).await;
+        let memberships = read(rows.map_err(StoreError::of(TABLE))?)?;
+        Ok(memberships.into_iter().map(|membership| membership.team_id).collect())
+    }
+
     /// Makes `user` a member of `team`; nothing changes if it is one.
     ///
     /// # Errors

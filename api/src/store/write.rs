@@ -1,10 +1,12 @@
 //! Transactions that write.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use sqlx::any::AnyArguments;
 use sqlx::pool::PoolConnection;
 use sqlx::{Any, AnyConnection, Executor as _};
+use tokio::time::timeout;
 
 use super::StoreError;
 use super::audit::{AuditChain, AuditEntry};
@@ -121,9 +123,15 @@ impl Write {
     ///
     /// As [`Self::commit`].
     pub(super) async fn commit_with(mut self, entries: &[&AuditEntry]) -> Result<(), StoreError> {
-        let lengthening = self.add_to_audit(entries).await?;
-        self.say("COMMIT").await?;
-        lengthening.end();
+        let ended = async {
+            let lengthening = self.add_to_audit(entries).await?;
+            self.say("COMMIT").await?;
+            lengthening.end();
+            Ok(())
+        };
+        // A server that falls silent must not keep everyone from the end of the chain.
+        let ended = timeout(COMMIT_WITHIN, ended).await;
+        ended.unwrap_or_else(|_| Err(StoreError::of("audit")(sqlx::Error::PoolTimedOut)))?;
         self.is_committed();
         Ok(())
     }
@@ -206,6 +214,8 @@ impl Write {
         said.map(drop).map_err(StoreError::of("any"))
     }
 }
+
+const COMMIT_WITHIN: Duration = Duration::from_secs(10);
 
 impl Drop for Write {
     fn drop(&mut self) {

@@ -1,9 +1,15 @@
 //! API tokens: shown once, ended one by one.
 
-use axum::http::header::CACHE_CONTROL;
-use serde_json::{Value, json};
+use std::convert::Infallible;
 
-use crate::testing::{Api, PASSWORD, Persona, api};
+use axum::body::Body;
+use axum::http::Method;
+use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE};
+use serde_json::{Value, json};
+use time::Duration;
+use tokio::sync::oneshot;
+
+use crate::testing::{Answer, Api, PASSWORD, Persona, api};
 
 const OWN: &str = "/api/currentuser/apitokens";
 
@@ -143,4 +149,56 @@ async fn who_must_change_the_password_has_no_use_of_tokens_either() {
     assert_eq!(answer.refusal(), (403, "password_change_required".to_owned()));
     let answer = api.member().post(OWN, &json!({"name": "x"})).await;
     assert_eq!(answer.refusal(), (403, "password_change_required".to_owned()));
+}
+
+/// A body that comes once `meanwhile` is done, which begins when the service waits for it.
+async fn held_back(
+    api: &Api,
+    persona: &Persona,
+    (path, body): (&str, Value),
+    meanwhile: impl Future<Output = ()>,
+) -> Answer {
+    let (begins, has_begun) = oneshot::channel();
+    let (ends, has_ended) = oneshot::channel();
+    let body = futures::stream::once(async move {
+        begins.send(()).unwrap();
+        has_ended.await.unwrap();
+        Ok::<_, Infallible>(body.to_string())
+    });
+    let request = persona.request(Method::POST, path).header(CONTENT_TYPE, "application/json");
+    let request = request.body(Body::from_stream(body)).unwrap();
+    let meanwhile = async {
+        has_begun.await.unwrap();
+        api.clock.advance(Duration::seconds(1));
+        meanwhile.await;
+        ends.send(()).unwrap();
+    };
+    tokio::join!(persona.send(request), meanwhile).0
+}
+
+#[tokio::test]
+async fn who_loses_their_rights_while_the_body_is_held_back_gets_nothing() {
+    let api = api().await;
+    let admin = api.administrator();
+    let token = json!({"name": "build", "validDays": 1});
+    let session = api.member();
+    let logout = async { assert_eq!(session.get("/api/logouthere").await.status, 200) };
+
+    let answer = held_back(&api, &session, ("/api/currentuser/apitokens", token), logout).await;
+
+    assert_eq!(answer.refusal(), (401, "token_invalid".to_owned()));
+    let new = json!({"username": "other", "password": "a long password", "group": "ADMIN"});
+    assert_eq!(admin.post("/api/admin/users", &new).await.status, 200);
+    let other = api.state.store.account_named("other").await.unwrap().unwrap();
+    let demoted = async {
+        let path = format!("/api/admin/users/{}", other.id);
+        assert_eq!(admin.put(&path, &json!({"group": "USER"})).await.status, 200);
+    };
+    let team = json!({"name": "Web"});
+    let path = "/api/admin/teams";
+    let answer = held_back(&api, &api.user(other.id), (path, team), demoted).await;
+    assert_eq!(answer.refusal(), (403, "not_permitted".to_owned()));
+    let nothing = async {};
+    let answer = held_back(&api, &admin, (path, json!({"name": "Web"})), nothing).await;
+    assert_eq!(answer.status, 200, "{}", answer.text);
 }

@@ -65,6 +65,22 @@ async fn an_administrators_account_is_only_delayed() {
 }
 
 #[tokio::test]
+async fn who_guesses_on_and_on_keeps_no_administrator_out() {
+    let api = api().await;
+    let body = json!({"loginFailures": 2, "administratorDelay": 60});
+    api.administrator().put(SETTINGS, &body).await;
+    assert_eq!(log_in(&api, "192.0.2.1", "admin", PASSWORD).await.status, 200);
+    for _ in 0..5 {
+        log_in(&api, "192.0.2.66", "admin", "wrong").await;
+    }
+
+    let elsewhere = log_in(&api, "192.0.2.66", "admin", PASSWORD).await.status;
+    let at_home = log_in(&api, "192.0.2.1", "admin", PASSWORD).await.status;
+
+    assert_eq!((elsewhere.as_u16(), at_home.as_u16()), (401, 200));
+}
+
+#[tokio::test]
 async fn an_address_is_held_by_its_failures_alone() {
     let api = api().await;
     api.administrator().put(SETTINGS, &json!({"addressFailures": 3})).await;

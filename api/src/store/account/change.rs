@@ -22,6 +22,7 @@ statements! {
         SELECT COUNT(*)
           FROM account
          WHERE enabled = 1
+           AND locked = 0
            AND (user_group = 'ADMIN'
                 OR EXISTS (SELECT 1
                              FROM membership

@@ -26,7 +26,7 @@ statements! {
         UPDATE account
            SET failed_logins = 0, last_login_at = $2, last_login_address = $3
          WHERE user_id = $1 AND token_version = $4 AND enabled = 1 AND locked = 0
-           AND delayed_until <= $2";
+           AND (delayed_until <= $2 OR last_login_address = $3)";
     /// The `$3`th failure in a row locks an ordinary account, and delays an administrator's until
     /// `$4`. What fails during a delay does not lengthen it.
     FAILED = "

@@ -206,6 +206,20 @@ impl Store {
 }
 
 impl Write {
+    /// The user of this id, as this transaction sees it.
+    ///
+    /// # Errors
+    ///
+    /// Only if the database fails.
+    pub async fn account(&mut self, id: UserId) -> Result<Option<Account>, StoreError> {
+        let row: Option<Row> = sqlx::query_as(BY_ID)
+            .bind(id.to_string())
+            .fetch_optional(self.connection())
+            .await
+            .map_err(StoreError::of(TABLE))?;
+        row.map(Account::try_from).transpose()
+    }
+
     /// Inserts a user without teams.
     ///
     /// # Errors
