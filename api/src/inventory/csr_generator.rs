@@ -8,6 +8,7 @@ use super::local_ca::algorithm::{key_name, signature_algorithm};
 use crate::app::AppState;
 use crate::error::{ApiError, Code, Dependant};
 use crate::reference::name_taken;
+use crate::retention;
 use crate::store::StoreError;
 use crate::store::cert_issuer::CertIssuer;
 use crate::store::csr_generator::CsrGenerator;
@@ -95,15 +96,20 @@ pub async fn change(
     id: CsrGeneratorId,
     new: NewCsrGenerator,
 ) -> Result<CsrGenerator, ApiError> {
-    let before = find(state, id).await?;
-    if before.name != new.name {
-        check_free(state, &new.name).await?;
-    }
+    let checks = async {
+        let before = find(state, id).await?;
+        if before.name != new.name {
+            check_free(state, &new.name).await?;
+        }
+        let issuers = issuers_with(state, &before.name).await?;
+        Ok((before, issuers))
+    };
+    let (mut write, (before, issuers)) =
+        retention::holding(state.store.begin().await?, checks).await?;
     let old_name = before.name.clone();
     let NewCsrGenerator { name, key, signature } = new;
     let after = CsrGenerator { name, key, signature, ..before.clone() };
-    let mut write = state.store.begin().await?;
-    for mut issuer in issuers_with(state, &old_name).await? {
+    for mut issuer in issuers {
         for name in &mut issuer.allowed_generators {
             if *name == old_name {
                 name.clone_from(&after.name);
@@ -128,7 +134,15 @@ pub async fn delete(
     by: &str,
     id: CsrGeneratorId,
 ) -> Result<CsrGenerator, ApiError> {
-    let generator = find(state, id).await?;
+    let checks = async { unused(state, find(state, id).await?).await };
+    let (mut write, generator) = retention::holding(state.store.begin().await?, checks).await?;
+    write.delete_csr_generator(id).await?;
+    write.commit(state.audited("delete", "generators").removed(&generator)).await?;
+    tracing::info!(username = by, csr_generator.id = %id, "deleted a CSR Generator");
+    Ok(generator)
+}
+
+async fn unused(state: &AppState, generator: CsrGenerator) -> Result<CsrGenerator, ApiError> {
     let dependants: Vec<_> = issuers_with(state, &generator.name)
         .await?
         .into_iter()
@@ -138,19 +152,14 @@ pub async fn delete(
             name: issuer.name,
         })
         .collect();
-    if !dependants.is_empty() {
-        let message = format!(
-            "Certificate Issuers are restricted to the CSR Generator {}; restrict them to others \
-             first",
-            generator.name
-        );
-        return Err(ApiError::refused(Code::InUse, message).with_dependants(dependants));
+    if dependants.is_empty() {
+        return Ok(generator);
     }
-    let mut write = state.store.begin().await?;
-    write.delete_csr_generator(id).await?;
-    write.commit(state.audited("delete", "generators").removed(&generator)).await?;
-    tracing::info!(username = by, csr_generator.id = %id, "deleted a CSR Generator");
-    Ok(generator)
+    let message = format!(
+        "Certificate Issuers are restricted to the CSR Generator {}; restrict them to others first",
+        generator.name
+    );
+    Err(ApiError::refused(Code::InUse, message).with_dependants(dependants))
 }
 
 /// The CSR Generator of this id.

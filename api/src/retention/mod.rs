@@ -71,6 +71,26 @@ async fn hold(state: &AppState, write: &mut Write) -> Result<Items, StoreError> 
     Ok(Items::new(write.hold_retained().await?, retention(state)))
 }
 
+/// Does `checks` while no item comes, goes or changes what it names; where they fail, the transaction
+/// is let go.
+///
+/// # Errors
+///
+/// What the checks say, or the database fails.
+pub async fn holding<T>(
+    mut write: Write,
+    checks: impl Future<Output = Result<T, ApiError>>,
+) -> Result<(Write, T), ApiError> {
+    write.hold_retained().await?;
+    match checks.await {
+        Ok(checked) => Ok((write, checked)),
+        Err(refused) => {
+            write.let_go().await?;
+            Err(refused)
+        }
+    }
+}
+
 /// Makes sure that what a new item stands on is live until the transaction ends.
 ///
 /// # Errors

@@ -7,6 +7,7 @@ use crate::app::AppState;
 use crate::audit::Item as _;
 use crate::error::ApiError;
 use crate::reference::name_taken;
+use crate::retention;
 use crate::store::cert_issuer::CertIssuer;
 
 /// What is to change of an issuer; `None` stays as it is. The CA that signs for it stays.
@@ -56,7 +57,7 @@ pub async fn change(
         profile_id: change.profile_id.unwrap_or(before.profile_id),
         allow_dn_requests: change.allow_dn_requests.unwrap_or(before.allow_dn_requests),
         allow_csr_requests: change.allow_csr_requests.unwrap_or(before.allow_csr_requests),
-        allowed_generators: change.allowed_generators.unwrap_or(before.allowed_generators),
+        allowed_generators: change.allowed_generators.clone().unwrap_or(before.allowed_generators),
         ..before
     };
     if after.profile_id != before.profile_id {
@@ -66,7 +67,14 @@ pub async fn change(
         let profile = profile.ok_or_else(|| unknown("certProfileId", "profile"))?;
         check_policy(state, &ca, &profile)?;
     }
-    let mut write = state.store.begin().await?;
+    let checks = async {
+        match &change.allowed_generators {
+            // Again: one of them may be gone since.
+            Some(generators) => check_generators(state, generators).await,
+            None => Ok(()),
+        }
+    };
+    let (mut write, ()) = retention::holding(state.store.begin().await?, checks).await?;
     if !write.update_cert_issuer(&after).await? {
         // It was deleted meanwhile.
         return Err(missing());

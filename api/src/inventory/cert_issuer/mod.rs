@@ -74,7 +74,12 @@ pub async fn create(
         deleted_at: None,
     };
     let mut write = state.store.begin().await?;
-    if let Err(error) = retention::hold_live(state, &mut write, &[ItemId::LocalCa(ca.id)]).await {
+    let held = async {
+        retention::hold_live(state, &mut write, &[ItemId::LocalCa(ca.id)]).await?;
+        // Again: one of them may be gone since.
+        check_generators(state, &issuer.allowed_generators).await
+    };
+    if let Err(error) = held.await {
         write.let_go().await?;
         return Err(error);
     }

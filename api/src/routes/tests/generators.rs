@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::testing::{Api, api, api_with_issuer};
+use crate::store::testing::both;
+use crate::testing::{Api, api, api_on, api_with_issuer};
 
 const PATH: &str = "/api/admin/generators";
 
@@ -160,5 +161,30 @@ async fn only_administrators_change_anything() {
         member.delete(&path).await,
     ] {
         assert_eq!(answer.refusal(), (403, "not_administrator".to_owned()));
+    }
+}
+
+#[tokio::test]
+async fn an_issuer_is_never_restricted_to_a_generator_that_goes_in_the_same_moment() {
+    for (engine, store) in both().await {
+        let api = api_on(store, |_| ()).await;
+        crate::first_start::run_once(&api.state).await.unwrap();
+        let (one, other) = (api.administrator(), api.administrator());
+        for number in 0..8 {
+            let name = format!("Passing {number}");
+            let new = json!({"name": name, "signatureAlgorithm": "RSA", "keySize": "2048"});
+            let made = one.post("/api/admin/generators", &new).await.json();
+            let path = format!("/api/admin/generators/{}", made["id"].as_str().unwrap());
+            let issuer = json!({
+                "caName": name, "localCaName": "Chancery Issuing CA",
+                "certProfileName": "TLS Server and Client", "allowedGenerators": [name],
+            });
+
+            let (issuer, gone) =
+                tokio::join!(one.post("/api/admin/ca", &issuer), other.delete(&path));
+
+            let both = (issuer.status.as_u16(), gone.status.as_u16());
+            assert!(both == (200, 409) || both == (422, 200), "{engine}: {both:?}");
+        }
     }
 }
