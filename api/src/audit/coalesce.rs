@@ -29,6 +29,8 @@ impl Coalescer {
         if self.seen.len() >= MOST && !self.seen.contains_key(&key) {
             // From more places than anyone would read.
             key = Key::default();
+            entry.user_id = None;
+            entry.username = None;
             entry.address = None;
             entry.object_id = None;
             entry.object_name = None;

@@ -108,3 +108,21 @@ fn what_is_refused_to_one_user_is_not_told_with_what_is_refused_to_another() {
         assert!(users.contains(&(entry(0, user).user_id, 2)), "{users:?}");
     }
 }
+
+#[test]
+fn what_is_told_without_an_address_is_told_of_no_user() {
+    let mut coalescer = Coalescer::default();
+    let mut told = Vec::new();
+    for number in 0..1_100 {
+        let user_id = Some(chancery_shared::id::UserId::from_bytes([1; 12]));
+        let entry = refusal(0, &format!("2001:db8::{number:x}"));
+        told.extend(coalescer.take(AuditEntry { user_id, username: Some("a".into()), ..entry }));
+    }
+    told.extend(coalescer.end());
+
+    assert!(told.iter().any(|entry| entry.address.is_none()));
+    for entry in told {
+        let has_user = entry.user_id.is_some() && entry.username.is_some();
+        assert_eq!(has_user, entry.address.is_some(), "{entry:?}");
+    }
+}
