@@ -4,6 +4,7 @@ use serde::Deserialize;
 
 use super::json::retained::{DeletedHead, DeletionAnswer};
 use crate::app::AppState;
+use crate::audit;
 use crate::auth::Administrator;
 use crate::error::{ApiError, Dependant};
 use crate::request::RequestId;
@@ -67,6 +68,7 @@ pub(super) async fn delete<T>(
     let before = Before::look(state, id).await?;
     let by = by(administrator, request_id);
     let outcome = if rehearsal {
+        audit::only_reads();
         retention::rehearse_deletion(state, id).await?
     } else {
         retention::delete(state, by.clone(), id).await?
@@ -87,6 +89,7 @@ pub(super) async fn force<T>(
     let before = Before::look(state, id).await?;
     let by = by(administrator, request_id);
     if rehearsal {
+        audit::only_reads();
         retention::rehearse_removal(state, id, along).await?;
     } else {
         retention::remove(state, by.clone(), id, along).await?;
