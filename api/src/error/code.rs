@@ -82,6 +82,8 @@ pub enum Code {
     Throttled,
     /// The headers are larger than the limit.
     HeadersTooLarge,
+    /// The certificate was issued, and its private key was lost by a fault of the service.
+    KeyLost,
     /// A fault of the service, written to its log.
     Internal,
     /// The database is not available.
@@ -148,7 +150,7 @@ impl Code {
             | Self::NoTeam => StatusCode::UNPROCESSABLE_ENTITY,
             Self::Throttled => StatusCode::TOO_MANY_REQUESTS,
             Self::HeadersTooLarge => StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE,
-            Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
+            Self::KeyLost | Self::Internal => StatusCode::INTERNAL_SERVER_ERROR,
             Self::DatabaseUnavailable
             | Self::SignerUnavailable
             | Self::OutcomeUnknown

@@ -41,7 +41,14 @@ impl From<IssueError> for ApiError {
                 Self::internal(cause)
             }
             IssueError::OwnCsr(cause) => Self::internal(cause),
-            IssueError::Package(cause) => Self::internal(cause),
+            IssueError::KeyLost { certificate_id, ref source } => {
+                tracing::error!(
+                    certificate.id = %certificate_id,
+                    error = %crate::log::Chain(source),
+                    "a private key was lost before it could be packed"
+                );
+                Self::refused(Code::KeyLost, error.to_string()).with_certificate(certificate_id)
+            }
             IssueError::Extra(problem) => {
                 ApiError::refused_field(Code::InvalidRequest, problem.field(), problem.to_string())
             }

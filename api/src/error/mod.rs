@@ -244,6 +244,9 @@ impl IntoResponse for ApiError {
         }
         let message = self.message();
         let body = match self {
+            Self::NotRecorded { certificate_id, .. } => {
+                ErrorBody { certificate_id: Some(certificate_id), ..ErrorBody::new(code, message) }
+            }
             Self::Refused(refused) => ErrorBody {
                 fields: refused.fields,
                 dependants: refused.dependants,

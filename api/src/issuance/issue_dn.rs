@@ -12,7 +12,7 @@ use super::departures::departures;
 use super::dn_issuance::{DnIssuance, IssuedWithKey};
 use super::dn_request::{account, circumstances, plan, stand_in, understand};
 use super::issue::insert;
-use super::issue_error::IssueError;
+use super::issue_error::{IssueError, KeyLoss};
 use super::new_record::{MadeBy, Records, new_record};
 use super::signing::{Signing, SigningError};
 use super::tbs::DraftError;
@@ -89,12 +89,22 @@ pub async fn issue_for_dn<S: Signing, R: Records>(
         certificate_id: record.certificate.id,
         now: issuance.now,
     };
-    let packed = workshop.keys.work(move || order.pack()).await.map_err(IssueError::Key)?;
-    let (p12, key_data) = packed.map_err(IssueError::Package)?;
-    record.certificate.has_key_data = key_data.is_some();
-    record.key_data = key_data;
+    let packed = match workshop.keys.work(move || order.pack()).await {
+        Ok(packed) => packed.map_err(KeyLoss::from),
+        Err(cut_off) => Err(cut_off.into()),
+    };
+    let p12 = packed.map(|(p12, key_data)| {
+        record.certificate.has_key_data = key_data.is_some();
+        record.key_data = key_data;
+        p12
+    });
+    // Signed it is all the same, and nobody may have to look for it.
+    if let (Err(_), [created, ..]) = (&p12, record.history.as_mut_slice()) {
+        created.details.push_str("; its private key was lost before it could be packed");
+    }
     let certificate_id = insert(&record, records).await?;
     fail_point::reach("api: recorded");
+    let p12 = p12.map_err(|source| IssueError::KeyLost { certificate_id, source })?;
 
     // 8. Answer.
     let pem = packaging::pem::certificate(&record.certificate.der);

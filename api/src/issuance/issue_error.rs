@@ -48,9 +48,18 @@ pub enum IssueError {
     /// There is no CSR of our own.
     #[error(transparent)]
     OwnCsr(CsrError),
-    /// It is signed and in the journal, and there is no package; the key is lost with it.
-    #[error("the certificate was issued and its package could not be made")]
-    Package(#[source] PackagingError),
+    /// It is signed and recorded, and there is no package; the key is lost with it.
+    #[error(
+        "the certificate was issued under the id {certificate_id}, but its private key was lost \
+         before it could be packed; ask for a new certificate"
+    )]
+    KeyLost {
+        /// The record's id.
+        certificate_id: CertificateId,
+        /// Why.
+        #[source]
+        source: KeyLoss,
+    },
     /// Extra information or addresses.
     #[error(transparent)]
     Extra(ExtraProblem),
@@ -78,6 +87,17 @@ pub enum IssueError {
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
+}
+
+/// Why there is no package.
+#[derive(Debug, thiserror::Error)]
+pub enum KeyLoss {
+    /// It could not be made.
+    #[error(transparent)]
+    Packaging(#[from] PackagingError),
+    /// Nobody made it.
+    #[error(transparent)]
+    Work(#[from] MakeError),
 }
 
 fn cn_problem(common_name: Option<&str>) -> String {

@@ -94,15 +94,15 @@ pub(crate) async fn run_once(state: &AppState) -> Result<Option<usize>, StoreErr
 }
 
 async fn purge(state: &AppState, lease: &Lease<'_>) -> Result<usize, StoreError> {
-    let period = Settings::read(&state.store).await?.retention;
+    let retention = Settings::read(&state.store).await?.retention;
     let mut removed = 0;
     loop {
-        let before = state.clock.now() - period.length();
+        let before = retention.over_since(state.clock.now());
         let due = state.store.key_data_kept_since(before, BATCH).await?;
         if due.is_empty() || !lease.renew().await? {
             break;
         }
-        let details = format!("The private key was removed: it is kept for {period}");
+        let details = format!("The private key was removed: it is kept for {}", retention.period);
         remove(state, &due, &details).await?;
         removed += due.len();
     }

@@ -5,19 +5,44 @@ use std::fmt::Display;
 use time::OffsetDateTime;
 
 use super::json::certificate::{CertificateRecord, CertificateStatus, HistoryRecord};
+use crate::app::AppState;
 use crate::certificate::fields::NotACertificate;
 use crate::certificate::{self, CertificateFacts};
 use crate::packaging::pem;
+use crate::settings::Retention;
+use crate::store::StoreError;
 use crate::store::certificate::{HistoryEntry, StoredCertificate};
 use crate::timestamp;
 
+/// What a record depends on beside its row.
+#[derive(Clone, Copy, Debug)]
+pub struct AsOf {
+    /// When.
+    pub now: OffsetDateTime,
+    /// Until when a key is kept.
+    pub retention: Retention,
+}
+
+impl AsOf {
+    /// As it is now.
+    ///
+    /// # Errors
+    ///
+    /// Only if the database fails.
+    pub async fn now(state: &AppState) -> Result<Self, StoreError> {
+        let settings = state.inventory.now(&state.store).await?.settings().await?;
+        Ok(Self { now: state.clock.now(), retention: settings.retention })
+    }
+}
+
 impl CertificateRecord {
-    /// The record of a row as it stands at `now`.
+    /// The record of a row as it stands then.
     ///
     /// # Errors
     ///
     /// The stored bytes are no certificate.
-    pub fn new(stored: &StoredCertificate, now: OffsetDateTime) -> Result<Self, NotACertificate> {
+    pub fn new(stored: &StoredCertificate, as_of: AsOf) -> Result<Self, NotACertificate> {
+        let AsOf { now, retention } = as_of;
         let StoredCertificate { certificate: row, team_name, cert_issuer_name, history } = stored;
         let facts = CertificateFacts::read(&row.der)?;
         let has_expired = certificate::is_over(row.not_after, now);
@@ -60,7 +85,8 @@ impl CertificateRecord {
             extra_emails: row.extra_emails.clone(),
             track_expiry: row.track_expiry,
             is_ca: facts.is_ca,
-            has_key_data: row.has_key_data,
+            // A key is kept from the moment that the record bears.
+            has_key_data: row.has_key_data && !retention.is_over(row.created_at, now),
             imported: row.imported_at.is_some(),
             import_time: row.imported_at.map(timestamp::with_offset),
             aias: facts.aias,

@@ -11,7 +11,8 @@ use crate::app::AppState;
 use crate::auth::{Actor, Administrator};
 use crate::error::{ApiError, JsonError};
 use crate::json::Json;
-use crate::settings::{ALL, SYSTEM_URL, Stored};
+use crate::settings::{ALL, OVER_AT_CHANGE, RETENTION, SYSTEM_URL, Stored};
+use crate::timestamp::to_millis;
 
 /// Settings, for administrators.
 pub fn routes() -> OpenApiRouter<AppState> {
@@ -65,7 +66,12 @@ async fn change(
             entry.0.insert(setting.name.to_owned(), before.map_err(ApiError::internal)?);
             let after = serde_json::to_value(value).map_err(ApiError::internal)?;
             entry.1.insert(setting.name.to_owned(), after);
-            write.set_setting(setting.name, &text, state.clock.now(), by.username()).await?;
+            let now = state.clock.now();
+            write.set_setting(setting.name, &text, now, by.username()).await?;
+            if setting.name == RETENTION.name {
+                let over = to_millis(stored.retention()?.over_since(now)).to_string();
+                write.set_setting(OVER_AT_CHANGE, &over, now, by.username()).await?;
+            }
         }
         let audited = state.audited("change", "settings").on(&names, &names);
         write.commit(audited.before(entry.0).after(entry.1)).await?;

@@ -3,14 +3,17 @@
 
 mod description;
 mod period;
+mod retention;
 
 use std::collections::HashMap;
 use std::str::FromStr;
 
 pub use description::{Description, Kind, Value};
 pub use period::{Period, TimeUnit};
+pub use retention::Retention;
 
 use crate::store::{Store, StoreError};
+use crate::timestamp::from_millis;
 
 /// Private Key Retention Period.
 pub const RETENTION: Description = Description {
@@ -25,6 +28,10 @@ pub const RETENTION: Description = Description {
         most: Period { value: 36_500, unit: TimeUnit::Days },
     },
 };
+
+/// Stands beside [`RETENTION`] once that was changed: [`Retention::over_at_change`], in milliseconds
+/// since 1970.
+pub const OVER_AT_CHANGE: &str = "privateKeysOverAtChange";
 
 /// Which certificates an ordinary user sees.
 pub const VISIBILITY: Description = Description {
@@ -145,7 +152,7 @@ impl FromStr for Visibility {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// How long private keys are kept.
-    pub retention: Period,
+    pub retention: Retention,
     /// Which certificates an ordinary user sees.
     pub visibility: Visibility,
     /// How long a login lasts.
@@ -173,7 +180,7 @@ impl Settings {
         let visibility = stored.text(&VISIBILITY)?;
         let password_length = stored.number(&PASSWORD_LENGTH)?;
         Ok(Self {
-            retention: stored.period(&RETENTION)?,
+            retention: stored.retention()?,
             visibility: visibility.parse().map_err(|_| unreadable(&VISIBILITY))?,
             token_lifetime: stored.period(&TOKEN_LIFETIME)?,
             api_token_days: stored.number(&API_TOKEN_DAYS)?,
@@ -208,6 +215,17 @@ impl Stored {
         let Some(text) = self.0.get(of.name) else { return Ok(of.default()) };
         let value: Value = serde_json::from_str(text).map_err(|_| unreadable(of))?;
         of.check(&value).map(|()| value).map_err(|_| unreadable(of))
+    }
+
+    /// What is in force for private keys.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Unreadable`] where this service does not write such a value.
+    pub fn retention(&self) -> Result<Retention, StoreError> {
+        let at_change = self.0.get(OVER_AT_CHANGE).map(|text| text.parse().map(from_millis));
+        let over_at_change = at_change.transpose().map_err(|_| unreadable(&RETENTION))?;
+        Ok(Retention { period: self.period(&RETENTION)?, over_at_change })
     }
 
     fn period(&self, of: &Description) -> Result<Period, StoreError> {

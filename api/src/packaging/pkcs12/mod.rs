@@ -129,9 +129,7 @@ pub(super) fn write(contents: &Contents<'_>, keys: &Keys) -> Result<Vec<u8>, Pac
 /// friendlyName and localKeyID, in DER's order of a SET.
 fn attributes(contents: &Contents<'_>) -> der::Result<Vec<u8>> {
     let attribute = |id, value: &[u8]| sequence(&[&oid(id)?, &encode(Tag::Set, value)?]);
-    // A BMPString has no letters beyond the first plane, and some readers take none of the name then.
-    let shown = contents.name.chars().map(|c| if c > '\u{ffff}' { '\u{fffd}' } else { c });
-    let name: String = shown.collect();
+    let name: String = shown_name(contents.name).collect();
     let name: Vec<u8> = name.encode_utf16().flat_map(u16::to_be_bytes).collect();
     let mut pair = [
         attribute(FRIENDLY_NAME, &encode(Tag::BmpString, &name)?)?,
@@ -139,6 +137,11 @@ fn attributes(contents: &Contents<'_>) -> der::Result<Vec<u8>> {
     ];
     pair.sort_unstable();
     encode(Tag::Set, &pair.concat())
+}
+
+/// A BMPString has no letters beyond the first plane, and some readers take none of the name then.
+fn shown_name(name: &str) -> impl Iterator<Item = char> {
+    name.chars().map(|c| if c > '\u{ffff}' { '\u{fffd}' } else { c })
 }
 
 fn safe_bag(id: ObjectIdentifier, value: &[u8], attributes: &[u8]) -> der::Result<Vec<u8>> {

@@ -7,8 +7,9 @@ use der::{Decode as _, Encode as _};
 use pkcs12::pfx::Pfx;
 use pkcs12::safe_bag::{SafeBag, SafeContents};
 use pkcs12::{AuthenticatedSafe, CertBag};
+use sha1::{Digest as _, Sha1};
 
-use super::{CERT_BAG, FRIENDLY_NAME, KEY_BAG, Keys, LOCAL_KEY_ID};
+use super::{CERT_BAG, FRIENDLY_NAME, KEY_BAG, Keys, LOCAL_KEY_ID, shown_name};
 use crate::asn1::Tlv;
 use crate::packaging::{Contents, PackagingError};
 
@@ -59,9 +60,16 @@ pub(super) fn compare(
     }
 
     let leaf = bags.first().ok_or(PackagingError::ReadBack("chain"))?;
-    for id in [FRIENDLY_NAME, LOCAL_KEY_ID] {
-        if attribute(leaf, id)? != attribute(key, id)? {
-            return Err(PackagingError::ReadBack("attributes"));
+    for bag in [leaf, key] {
+        // What writes them says which letters a name has.
+        let name = attribute(bag, FRIENDLY_NAME)?;
+        let units = name.chunks(2).map(|unit| unit.try_into().map_or(0, u16::from_be_bytes));
+        let name = char::decode_utf16(units).map(Result::unwrap_or_default);
+        if !name.eq(shown_name(contents.name)) {
+            return Err(PackagingError::ReadBack("friendlyName"));
+        }
+        if attribute(bag, LOCAL_KEY_ID)? != Sha1::digest(contents.leaf).as_slice() {
+            return Err(PackagingError::ReadBack("localKeyID"));
         }
     }
     Ok(())
@@ -75,8 +83,14 @@ fn value_of(bag: &SafeBag, id: der::asn1::ObjectIdentifier) -> Result<&[u8], Pac
     Ok(Tlv::read(&bag.bag_value)?.content)
 }
 
+/// The one value of an attribute, without its tag.
 fn attribute(bag: &SafeBag, id: der::asn1::ObjectIdentifier) -> Result<Vec<u8>, PackagingError> {
+    const BROKEN: PackagingError = PackagingError::ReadBack("attributes");
     let attributes = bag.bag_attributes.as_ref();
     let found = attributes.and_then(|all| all.iter().find(|attribute| attribute.oid == id));
-    Ok(found.ok_or(PackagingError::ReadBack("attributes"))?.values.to_der()?)
+    let values = found.ok_or(BROKEN)?.values.to_der()?;
+    match Tlv::read(&values)?.children()?.as_slice() {
+        [value] => Ok(value.content.to_vec()),
+        _ => Err(BROKEN),
+    }
 }

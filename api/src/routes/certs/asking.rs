@@ -2,10 +2,10 @@
 
 use chancery_shared::id::CertificateId;
 use serde::Deserialize;
-use time::OffsetDateTime;
 
 use super::super::json::certificate::CertificateRecord;
 use super::super::json::preview::{CertificatePreview, PreviewedRecord};
+use super::super::record::AsOf;
 use crate::app::AppState;
 use crate::error::ApiError;
 use crate::issuance::csr_issuance::{NewIds, Requester};
@@ -63,7 +63,7 @@ pub(super) fn told(permitted: &Permitted, certificate_id: CertificateId) -> Told
 pub(super) fn previewed(
     permitted: &Permitted,
     preview: Preview,
-    now: OffsetDateTime,
+    as_of: AsOf,
 ) -> Result<CertificatePreview, ApiError> {
     let stored = StoredCertificate {
         certificate: preview.certificate,
@@ -71,7 +71,7 @@ pub(super) fn previewed(
         cert_issuer_name: Some(permitted.issuer().name.clone()),
         history: vec![preview.history],
     };
-    let record = CertificateRecord::new(&stored, now).map_err(ApiError::internal)?;
+    let record = CertificateRecord::new(&stored, as_of).map_err(ApiError::internal)?;
     Ok(CertificatePreview {
         certificate: PreviewedRecord(record),
         account: preview.account.into_iter().map(Into::into).collect(),

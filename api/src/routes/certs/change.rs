@@ -5,6 +5,7 @@ use chancery_shared::id::kind;
 
 use super::super::json::certificate::CertificateRecord;
 use super::super::json::certificate_change::CertificateChange;
+use super::super::record::AsOf;
 use crate::app::AppState;
 use crate::auth::Actor;
 use crate::error::{ApiError, JsonError};
@@ -38,7 +39,7 @@ pub(super) async fn change(
     let caller = Caller::new(&inventory, actor).await?;
     let change = understand(&state, &inventory, body).await?;
     let changed = details::change(&state, &caller, id, change).await?;
-    CertificateRecord::new(&changed, state.clock.now()).map(Json).map_err(ApiError::internal)
+    CertificateRecord::new(&changed, AsOf::now(&state).await?).map(Json).map_err(ApiError::internal)
 }
 
 async fn understand(

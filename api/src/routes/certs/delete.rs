@@ -4,6 +4,7 @@ use axum::extract::State;
 use chancery_shared::id::kind;
 
 use super::super::json::certificate::CertificateRecord;
+use super::super::record::AsOf;
 use crate::app::AppState;
 use crate::auth::Administrator;
 use crate::error::{ApiError, JsonError};
@@ -25,5 +26,5 @@ pub(super) async fn delete(
     PathId(id): PathId<kind::Certificate>,
 ) -> Result<Json<CertificateRecord>, ApiError> {
     let removed = removal::remove(&state, &by, id).await?;
-    CertificateRecord::new(&removed, state.clock.now()).map(Json).map_err(ApiError::internal)
+    CertificateRecord::new(&removed, AsOf::now(&state).await?).map(Json).map_err(ApiError::internal)
 }

@@ -4,6 +4,7 @@ use axum::extract::State;
 
 use super::super::json::certificate::CertificateRecord;
 use super::super::json::certificate_import::CertificateImport;
+use super::super::record::AsOf;
 use crate::app::AppState;
 use crate::auth::Actor;
 use crate::error::{ApiError, JsonError};
@@ -43,5 +44,7 @@ pub(super) async fn import(
         ms_template_name: body.ms_template_name.as_deref(),
     };
     let imported = import::import(&state, &inventory, &caller, &import).await?;
-    CertificateRecord::new(&imported, state.clock.now()).map(Json).map_err(ApiError::internal)
+    CertificateRecord::new(&imported, AsOf::now(&state).await?)
+        .map(Json)
+        .map_err(ApiError::internal)
 }

@@ -2,7 +2,7 @@
 
 use axum::extract::State;
 use axum::http::header::{ACCEPT, CACHE_CONTROL, CONTENT_TYPE};
-use axum::http::{HeaderMap, HeaderValue};
+use axum::http::{HeaderMap, HeaderValue, Method};
 use axum::response::{IntoResponse as _, Response};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -19,6 +19,7 @@ use crate::key_data::Form;
 use crate::request::{NoParameters, PathId, Query};
 use crate::settings::Settings;
 use crate::store::certificate::{Certificate, HistoryEntry};
+use crate::store::key_data::KeyData;
 
 /// Certificate, chain and private key as PKCS #12: base64 text, or the bytes with
 /// `Accept: application/octet-stream`. The password of the request opens it.
@@ -35,9 +36,10 @@ pub(super) async fn p12(
     look: Look,
     PathId(id): PathId<kind::Certificate>,
     _: Query<NoParameters>,
+    method: Method,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
-    let (row, bytes) = kept(&state, &actor, look, id, Form::P12).await?;
+    let (row, bytes) = kept(&state, &actor, look, id, &method, Form::P12).await?;
     answer(&row, "p12", bytes, &headers)
 }
 
@@ -55,9 +57,10 @@ pub(super) async fn jks(
     look: Look,
     PathId(id): PathId<kind::Certificate>,
     _: Query<NoParameters>,
+    method: Method,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
-    let (row, bytes) = kept(&state, &actor, look, id, Form::Jks).await?;
+    let (row, bytes) = kept(&state, &actor, look, id, &method, Form::Jks).await?;
     answer(&row, "jks", bytes, &headers)
 }
 
@@ -75,8 +78,9 @@ pub(super) async fn pem(
     look: Look,
     PathId(id): PathId<kind::Certificate>,
     _: Query<NoParameters>,
+    method: Method,
 ) -> Result<Response, ApiError> {
-    let (row, bytes) = kept(&state, &actor, look, id, Form::Pem).await?;
+    let (row, bytes) = kept(&state, &actor, look, id, &method, Form::Pem).await?;
     file(&row, "key.pem", "application/x-pem-file", bytes).map(unstored)
 }
 
@@ -91,7 +95,8 @@ fn answer(
     let accepted = headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok());
     let mut kinds = accepted.flat_map(|value| value.split(','));
     let wants_octets = kinds.any(|kind| {
-        kind.split(';').next().is_some_and(|kind| kind.trim().eq_ignore_ascii_case(OCTETS))
+        let mut parts = kind.split(';').map(str::trim);
+        parts.next().is_some_and(|kind| kind.eq_ignore_ascii_case(OCTETS)) && !parts.any(is_refused)
     });
     if wants_octets {
         return file(row, extension, OCTETS, bytes).map(unstored);
@@ -100,6 +105,12 @@ fn answer(
     let plain = HeaderValue::from_static("text/plain; charset=utf-8");
     response.headers_mut().insert(CONTENT_TYPE, plain);
     Ok(unstored(response))
+}
+
+/// `q=0`: everything but this (RFC 9110, section 12.4.2).
+fn is_refused(parameter: &str) -> bool {
+    let weight = parameter.strip_prefix(['q', 'Q']).and_then(|rest| rest.strip_prefix('='));
+    weight.and_then(|weight| weight.parse::<f32>().ok()).is_some_and(|weight| weight <= 0.0)
 }
 
 fn unstored(mut response: Response) -> Response {
@@ -113,6 +124,7 @@ async fn kept(
     actor: &Actor,
     look: Look,
     id: CertificateId,
+    method: &Method,
     form: Form,
 ) -> Result<(Certificate, Vec<u8>), ApiError> {
     let row = seen(state, actor, look, id).await?.certificate;
@@ -125,9 +137,9 @@ async fn kept(
         return Err(ApiError::refused(Code::NotPermitted, message));
     }
     let data = state.store.key_data(id).await?;
-    let period = Settings::read(&state.store).await?.retention;
-    let until = |at: time::OffsetDateTime| at.saturating_add(period.length());
-    let data = data.filter(|data| state.clock.now() < until(data.kept_at)).ok_or_else(gone)?;
+    let retention = Settings::read(&state.store).await?.retention;
+    let is_kept = |kept: &KeyData| !retention.is_over(kept.kept_at, state.clock.now());
+    let data = data.filter(is_kept).ok_or_else(gone)?;
     let key = state.vault.key(state, data.data_key_id).await?;
     let sealed = match form {
         Form::P12 => &data.p12,
@@ -135,6 +147,10 @@ async fn kept(
         Form::Pem => &data.pem,
     };
     let bytes = key.open(id, form, sealed).map_err(ApiError::internal)?;
+    if method == Method::HEAD {
+        // Nothing of it leaves.
+        return Ok((row, bytes));
+    }
     let user = actor.username();
     let entry = HistoryEntry {
         id: state.new_id(),

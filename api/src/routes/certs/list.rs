@@ -5,10 +5,10 @@ use axum::extract::{OriginalUri, State};
 use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse as _, Response};
 use futures::stream::{self, StreamExt as _};
-use time::OffsetDateTime;
 
 use super::super::json::certificate::CertificateRecord;
 use super::super::json::certificate_search::CertificateSearch;
+use super::super::record::AsOf;
 use super::filters::{self, Checked};
 use super::search::{self, Page};
 use crate::app::AppState;
@@ -57,13 +57,13 @@ async fn all(
     search: Search,
     after: Option<RecordNo>,
 ) -> Result<Response, ApiError> {
-    let now = state.clock.now();
+    let as_of = AsOf::now(state).await?;
     let mut rows = state.store.certificates(search, after).fuse();
     // Read before the status goes out, so that a database that is away is told as such.
     let first = rows.next().await.transpose()?;
     let rows = stream::iter(first.map(Ok)).chain(rows);
     let items = rows.enumerate().map(move |(index, row)| {
-        item(index, row, now).inspect_err(|error| {
+        item(index, row, as_of).inspect_err(|error| {
             // The status is out: all that is left is to break off, so that nobody takes a part
             // for the whole.
             tracing::error!(error = %crate::log::Chain(error), "a list of certificates broke off");
@@ -88,9 +88,9 @@ enum BrokenOff {
 fn item(
     index: usize,
     row: Result<StoredCertificate, StoreError>,
-    now: OffsetDateTime,
+    as_of: AsOf,
 ) -> Result<Bytes, BrokenOff> {
-    let record = CertificateRecord::new(&row?, now)?;
+    let record = CertificateRecord::new(&row?, as_of)?;
     let mut text = if index == 0 { Vec::new() } else { vec![b','] };
     serde_json::to_writer(&mut text, &record)?;
     Ok(text.into())

@@ -18,6 +18,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 use super::json::certificate::CertificateRecord;
+use super::record::AsOf;
 use crate::app::AppState;
 use crate::auth::Actor;
 use crate::error::{ApiError, JsonError};
@@ -61,7 +62,7 @@ async fn one(
     _: Query<NoParameters>,
 ) -> Result<Json<CertificateRecord>, ApiError> {
     let stored = seen(&state, &actor, look, id).await?;
-    CertificateRecord::new(&stored, state.clock.now()).map(Json).map_err(ApiError::internal)
+    CertificateRecord::new(&stored, AsOf::now(&state).await?).map(Json).map_err(ApiError::internal)
 }
 
 /// The certificate of this id, if the user sees it.

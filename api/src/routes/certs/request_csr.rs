@@ -8,6 +8,7 @@ use tracing::Instrument as _;
 
 use super::super::json::certificate_request::{CsrRequest, IssuedCertificate};
 use super::super::json::preview::RequestAnswer;
+use super::super::record::AsOf;
 use super::asking::{Parameters, new_ids, previewed, requester, told};
 use crate::app::AppState;
 use crate::audit;
@@ -58,7 +59,8 @@ pub(super) async fn request_csr(
     let request = Accepted { permitted, issuer, request_id, body };
     if is_preview {
         audit::only_reads();
-        return request.preview(&state).map(|preview| (None, Json(preview)));
+        let as_of = AsOf::now(&state).await?;
+        return request.preview(&state, as_of).map(|preview| (None, Json(preview)));
     }
 
     // 3. to 8. In a task of their own: once the signer is asked, the record must follow.
@@ -85,10 +87,10 @@ impl Accepted {
     }
 
     /// 3. and 4. alone.
-    fn preview(&self, state: &AppState) -> Result<RequestAnswer, ApiError> {
+    fn preview(&self, state: &AppState, as_of: AsOf) -> Result<RequestAnswer, ApiError> {
         let issuance = self.issuance(state);
         let preview = preview::preview(&issuance)?;
-        let preview = previewed(&self.permitted, preview, issuance.now)?;
+        let preview = previewed(&self.permitted, preview, as_of)?;
         Ok(RequestAnswer::Preview(Box::new(preview)))
     }
 

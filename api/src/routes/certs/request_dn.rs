@@ -12,6 +12,7 @@ use tracing::Instrument as _;
 
 use super::super::json::certificate_request::{self, DnRequest};
 use super::super::json::preview::DnRequestAnswer;
+use super::super::record::AsOf;
 use super::asking::{Parameters, new_ids, previewed, requester, told};
 use crate::app::AppState;
 use crate::audit;
@@ -27,7 +28,7 @@ use crate::json::Json;
 use crate::packaging::Closing;
 use crate::reference::{Field, agreed};
 use crate::request::{Query, RequestId, Told};
-use crate::settings::Period;
+use crate::settings::Retention;
 use crate::store::csr_generator::CsrGenerator;
 use crate::team::{self, TeamChoice};
 
@@ -82,7 +83,7 @@ pub(super) async fn request_dn(
     }
 
     // Without a token that can seal it, a key that is to be kept is not made.
-    let keep_under = if retention.is_nothing() {
+    let keep_under = if retention.period.is_nothing() {
         None
     } else {
         Some(state.vault.newest(&state, &request.issuer.token).await?)
@@ -134,7 +135,7 @@ struct Accepted {
     generator: CsrGenerator,
     request_id: RequestId,
     body: DnRequest,
-    retention: Period,
+    retention: Retention,
 }
 
 impl Accepted {
@@ -155,8 +156,9 @@ impl Accepted {
     fn preview(&self, state: &AppState) -> Result<DnRequestAnswer, ApiError> {
         let issuance = self.issuance(state);
         let mut preview = preview::preview_for_dn(&issuance)?;
-        preview.certificate.has_key_data = !self.retention.is_nothing();
-        let preview = previewed(&self.permitted, preview, issuance.now)?;
+        preview.certificate.has_key_data = true;
+        let as_of = AsOf { now: issuance.now, retention: self.retention };
+        let preview = previewed(&self.permitted, preview, as_of)?;
         Ok(DnRequestAnswer::Preview(Box::new(preview)))
     }
 

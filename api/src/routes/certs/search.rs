@@ -11,6 +11,7 @@ use serde_json::Value;
 
 use super::super::json::certificate::CertificateRecord;
 use super::super::json::certificate_search::CertificateSearch;
+use super::super::record::AsOf;
 use super::filters::{self, Checked};
 use crate::app::AppState;
 use crate::auth::Actor;
@@ -82,14 +83,14 @@ pub(super) async fn page(
     after: Option<RecordNo>,
     limit: u32,
 ) -> Result<Page, ApiError> {
-    let now = state.clock.now();
+    let as_of = AsOf::now(state).await?;
     let found = if search.is_empty() {
         state.store.certificates_after(after, limit).await?
     } else {
         state.store.search_certificates(search, after, limit, PATIENCE).await?
     };
     let Found { certificates, next } = found;
-    let records = certificates.iter().map(|stored| CertificateRecord::new(stored, now));
+    let records = certificates.iter().map(|stored| CertificateRecord::new(stored, as_of));
     let records = records.collect::<Result<_, _>>().map_err(ApiError::internal)?;
     Ok(Page { records, next })
 }

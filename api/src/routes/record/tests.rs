@@ -14,6 +14,7 @@ use super::*;
 use crate::issuance::context::tests::context;
 use crate::issuance::new_record::{MadeBy, new_record};
 use crate::issuance::signing::SignedTbs;
+use crate::settings;
 
 const NOW: OffsetDateTime = datetime!(2026-11-28 12:00:00 UTC);
 
@@ -42,8 +43,13 @@ fn stored(case: &str) -> StoredCertificate {
     }
 }
 
+fn as_of(now: OffsetDateTime) -> AsOf {
+    let period = settings::Period { value: 1, unit: settings::TimeUnit::Days };
+    AsOf { now, retention: Retention { period, over_at_change: None } }
+}
+
 fn record(case: &str) -> CertificateRecord {
-    CertificateRecord::new(&stored(case), NOW).unwrap()
+    CertificateRecord::new(&stored(case), as_of(NOW)).unwrap()
 }
 
 #[test]
@@ -126,7 +132,7 @@ fn a_certificate_is_active_through_its_last_second_and_expired_from_then_on() {
     let stored = stored("crt-014");
     let last = stored.certificate.not_after;
     let shown = |now| {
-        let record = CertificateRecord::new(&stored, now).unwrap();
+        let record = CertificateRecord::new(&stored, as_of(now)).unwrap();
         (record.active, serde_json::to_value(record.status).unwrap())
     };
 

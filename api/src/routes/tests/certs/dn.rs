@@ -1,10 +1,15 @@
 //! `POST /certs/request`.
 
+use std::sync::Arc;
+use std::thread::ThreadId;
+
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 
-use super::{ISSUER, fields, path, records};
+use super::{ISSUER, fields, last, path, records};
+use crate::app::{App, AppState};
+use crate::random::{Random, SystemRandom};
 use crate::testing::{Answer, Persona, api_with_issuer};
 
 const PATH: &str = "/api/certs/request";
@@ -27,6 +32,36 @@ fn with(changes: Value) -> Value {
 
 async fn request(persona: &Persona, body: &Value) -> Answer {
     persona.post(PATH, body).await
+}
+
+/// Gives random bytes to one thread, and fails where packages are made.
+struct OnlyOn(ThreadId);
+
+impl Random for OnlyOn {
+    fn fill(&self, bytes: &mut [u8]) {
+        assert_eq!(std::thread::current().id(), self.0, "a package fails here, as it is to");
+        SystemRandom.fill(bytes);
+    }
+}
+
+#[tokio::test]
+async fn a_key_that_is_lost_after_the_signature_leaves_a_record_that_says_so() {
+    let mut api = api_with_issuer().await;
+    let random = Arc::new(OnlyOn(std::thread::current().id()));
+    api.state = AppState::new(App { random, ..App::clone(&api.state) });
+
+    let answer = request(&api.member(), &body()).await;
+
+    assert_eq!(answer.refusal(), (500, "key_lost".to_owned()), "{}", answer.text);
+    let told = answer.json();
+    let record =
+        api.member().get(&format!("/api/certs/{}", told["certId"].as_str().unwrap())).await.json();
+    assert_eq!(record["subjectDn"], "CN=www.example.test, O=Example");
+    assert_eq!(record["hasKeyData"], false);
+    let details = "User member created the certificate; CSR Generator ECDSA P-256 made the key; its \
+                   private key was lost before it could be packed";
+    assert_eq!(last(&record), ("created".to_owned(), details.to_owned()));
+    assert!(told["message"].as_str().unwrap().contains("ask for a new certificate"), "{told}");
 }
 
 #[tokio::test]

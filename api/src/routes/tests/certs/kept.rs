@@ -63,15 +63,10 @@ async fn the_owner_downloads_the_very_file_in_two_forms_and_the_history_tells() 
         .request(Method::GET, &format!("{}/p12", path(&issued)))
         .header(header::ACCEPT, "text/html, application/octet-stream;q=0.9");
     let bytes = member.send(request.body(Body::empty()).unwrap()).await;
-    let odd = member
-        .request(Method::GET, &format!("{}/p12", path(&issued)))
-        .header(header::ACCEPT, "application/json");
-    let odd = member.send(odd.body(Body::empty()).unwrap()).await;
     let jks = member.get(&format!("{}/jks", path(&issued))).await;
     let pem = member.get(&format!("{}/pem", path(&issued))).await;
 
     assert_eq!((text.status.as_u16(), text.text.as_str()), (200, base64));
-    assert_eq!((odd.status.as_u16(), odd.text.as_str()), (200, base64));
     assert_eq!(bytes.bytes, STANDARD.decode(base64).unwrap());
     assert_eq!(bytes.headers["content-type"], "application/octet-stream");
     assert_eq!(STANDARD.decode(jks.text).unwrap()[..4], [0xfe, 0xed, 0xfe, 0xed]);
@@ -93,9 +88,38 @@ async fn the_owner_downloads_the_very_file_in_two_forms_and_the_history_tells() 
         "downloaded the private key as PEM",
         p12,
         p12,
-        p12,
     ];
     assert_eq!(told, expected);
+}
+
+#[tokio::test]
+async fn who_does_not_want_octets_gets_text_whatever_else_it_accepts() {
+    let api = api_with_issuer().await;
+    let issued = made(&api.member()).await;
+    for accepted in ["application/json", "*/*", "application/octet-stream;q=0", "text/html;q=0.1"] {
+        let request = api
+            .member()
+            .request(Method::GET, &format!("{}/p12", path(&issued)))
+            .header(header::ACCEPT, accepted);
+        let answer = api.member().send(request.body(Body::empty()).unwrap()).await;
+
+        assert_eq!(answer.status, 200, "{accepted}");
+        assert_eq!(answer.text, issued["p12Data"].as_str().unwrap(), "{accepted}");
+    }
+}
+
+#[tokio::test]
+async fn a_head_takes_nothing_along_and_is_no_download() {
+    let api = api_with_issuer().await;
+    let issued = made(&api.member()).await;
+    for form in ["p12", "jks", "pem"] {
+        let request = api.member().request(Method::HEAD, &format!("{}/{form}", path(&issued)));
+        let answer = api.member().send(request.body(Body::empty()).unwrap()).await;
+
+        assert_eq!((answer.status.as_u16(), answer.bytes.len()), (200, 0), "{form}");
+    }
+
+    assert_eq!(record(&api, &issued).await["history"].as_array().unwrap().len(), 1);
 }
 
 #[tokio::test]
@@ -183,6 +207,52 @@ async fn a_shorter_period_removes_what_is_older_and_a_longer_one_brings_nothing_
 
     assert_eq!(code(&p12(&api.member(), &old).await), gone());
     assert_eq!(p12(&api.member(), &young).await.status, 200);
+}
+
+#[tokio::test]
+async fn what_is_over_stays_over_when_the_period_is_lengthened_before_the_job_has_run() {
+    let api = api_with_issuer().await;
+    keep_for(&api, 10, "days").await;
+    let old = made(&api.member()).await;
+    api.clock.advance(Duration::days(5));
+    let young = made(&api.member()).await;
+
+    keep_for(&api, 4, "days").await;
+    keep_for(&api, 20, "days").await;
+
+    assert_eq!(code(&p12(&api.member(), &old).await), gone());
+    assert_eq!(p12(&api.member(), &young).await.status, 200);
+    assert_eq!(record(&api, &old).await["hasKeyData"], false);
+    assert_eq!(record(&api, &young).await["hasKeyData"], true);
+    assert_eq!(purge_once(&api.state).await.unwrap(), Some(1));
+    assert_eq!(p12(&api.member(), &young).await.status, 200);
+    api.clock.advance(Duration::days(20));
+    assert_eq!(code(&p12(&api.member(), &young).await), (410, GONE.1.to_owned()));
+}
+
+#[tokio::test]
+async fn the_record_and_the_search_say_what_a_download_would() {
+    let api = api_with_issuer().await;
+    keep_for(&api, 1, "days").await;
+    let issued = made(&api.member()).await;
+    for (wait, is_kept) in
+        [(Duration::DAY - Duration::MILLISECOND, true), (Duration::MILLISECOND, false)]
+    {
+        api.clock.advance(wait);
+
+        let found = api.member().post("/api/certs/search", &json!({})).await.json();
+        let listed = api.member().get("/api/certs").await.json();
+        let one = record(&api, &issued).await;
+        let shown = |list: &Value| {
+            let list = list.as_array().unwrap();
+            list.iter().find(|row| row["id"] == issued["id"]).unwrap()["hasKeyData"].clone()
+        };
+
+        for flag in [shown(&found), shown(&listed), one["hasKeyData"].clone()] {
+            assert_eq!(flag, json!(is_kept));
+        }
+        assert_eq!(p12(&api.member(), &issued).await.status == 200, is_kept);
+    }
 }
 
 #[tokio::test]
