@@ -14,6 +14,7 @@ use chancery_api::reset_password::reset_password;
 use chancery_api::service::Service;
 use chancery_api::{log, metrics};
 use clap::{Parser, Subcommand};
+use mimalloc::MiMalloc;
 use rustix::fs::Mode;
 use rustix::mm::{MlockAllFlags, mlockall};
 use rustix::process::{
@@ -21,9 +22,11 @@ use rustix::process::{
 };
 use sd_notify::NotifyState;
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use zeroizing_alloc::ZeroAlloc;
 
+/// Passwords pass through buffers of HTTP and TLS that no type of ours owns.
 #[global_allocator]
-static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+static ALLOCATOR: ZeroAlloc<MiMalloc> = ZeroAlloc(MiMalloc);
 
 /// Chancery's API: who may have which certificate, and its record.
 #[derive(Parser)]
@@ -168,8 +171,8 @@ fn lock_memory() {
         && setrlimit(Resource::Memlock, Rlimit { current: None, maximum: None }).is_err()
     {
         tracing::warn!(
-            "private keys in memory may be written to swap: let this process lock all of its memory \
-             (LimitMEMLOCK=infinity), or use encrypted swap or none"
+            "private keys of requests may be written to swap: let this process lock all of its \
+             memory (LimitMEMLOCK=infinity), or use encrypted swap or none"
         );
         return;
     }

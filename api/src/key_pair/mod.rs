@@ -4,6 +4,7 @@
 //! owner's password opens.
 
 mod csr;
+mod locked_page;
 mod maker;
 mod pool;
 
@@ -59,6 +60,20 @@ impl KeyPair {
             KeyAlgorithm::EcdsaP521 => elliptic(&ECDSA_P521_SHA512_ASN1_SIGNING)?,
             KeyAlgorithm::Ed25519 => Pair::Ed25519(Ed25519KeyPair::generate()?),
         };
+        Self::new(algorithm, pair)
+    }
+
+    /// The RSA key of what [`Self::to_pkcs8`] wrote.
+    ///
+    /// # Errors
+    ///
+    /// It is none.
+    fn from_pkcs8(algorithm: KeyAlgorithm, pkcs8: &[u8]) -> Result<Self, Unspecified> {
+        let pair = rsa::KeyPair::from_pkcs8(pkcs8).map_err(|_| Unspecified)?;
+        Self::new(algorithm, Pair::Rsa(pair))
+    }
+
+    fn new(algorithm: KeyAlgorithm, pair: Pair) -> Result<Self, Unspecified> {
         let spki: PublicKeyX509Der<'_> = match &pair {
             Pair::Rsa(pair) => pair.public_key().as_der()?,
             Pair::Ec(pair) => pair.public_key().as_der()?,

@@ -1,7 +1,7 @@
 //! RSA keys that are ready: finding their primes takes longer than all else of a request together.
 //!
 //! A size that was asked for once is in use, and a thread of low priority keeps some of its keys
-//! ready. They live in memory alone and are wiped with the pool.
+//! ready. They live in locked memory alone, and are wiped when they leave it.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -10,6 +10,7 @@ use std::time::Duration;
 use chancery_shared::wire::algorithm::KeyAlgorithm;
 
 use super::KeyPair;
+use super::locked_page::LockedPage;
 use crate::inventory::local_ca::algorithm::key_name;
 
 /// How many keys are ready, and how fast they come back.
@@ -37,7 +38,9 @@ struct Shared {
 
 #[derive(Debug, Default)]
 struct State {
-    ready: BTreeMap<KeyAlgorithm, Vec<KeyPair>>,
+    ready: BTreeMap<KeyAlgorithm, Vec<LockedPage>>,
+    /// Pages that keys have left.
+    free: Vec<LockedPage>,
     is_running: bool,
     is_over: bool,
 }
@@ -56,13 +59,14 @@ impl Pool {
         }
         let mut state = shared.lock();
         let ready = state.ready.entry(algorithm).or_default();
-        let key = ready.pop();
+        let page = ready.pop();
         gauge(algorithm, ready.len());
         if !state.is_running {
             state.is_running = shared.start();
         }
         drop(state);
         shared.changed.notify_all();
+        let key = page.and_then(|page| shared.leave(algorithm, page));
         let outcome = if key.is_some() { "hit" } else { "miss" };
         metrics::counter!(
             "chancery_key_pool_requests_total", "key" => key_name(algorithm), "outcome" => outcome
@@ -82,6 +86,25 @@ impl Drop for Owner {
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The key of a page, which can hold another one then.
+    fn leave(&self, algorithm: KeyAlgorithm, mut page: LockedPage) -> Option<KeyPair> {
+        let key = KeyPair::from_pkcs8(algorithm, page.key());
+        page.wipe();
+        self.lock().free.push(page);
+        key.inspect_err(|error| tracing::error!(%error, "a key that was ready can't be read")).ok()
+    }
+
+    /// A page for a key.
+    fn page(&self) -> LockedPage {
+        if let Some(free) = self.lock().free.pop() {
+            return free;
+        }
+        LockedPage::new().unwrap_or_else(|unlocked| {
+            tracing::warn!("keys that are ready may be written to swap: see LimitMEMLOCK");
+            unlocked
+        })
     }
 
     /// Starts the thread; says whether there is one.
@@ -104,8 +127,9 @@ impl Shared {
         }
         let pause = Duration::from_mins(1) / self.size.per_minute.max(1);
         while let Some(algorithm) = self.next() {
-            match KeyPair::generate(algorithm) {
-                Ok(key) => self.put(algorithm, key),
+            let made = KeyPair::generate(algorithm).and_then(|key| key.to_pkcs8());
+            match made {
+                Ok(key) => self.put(algorithm, &key),
                 Err(error) => tracing::error!(%error, "the crypto library made no key"),
             }
             let state = self.lock();
@@ -127,10 +151,14 @@ impl Shared {
         if state.is_over { None } else { lacking(&state) }
     }
 
-    fn put(&self, algorithm: KeyAlgorithm, key: KeyPair) {
+    fn put(&self, algorithm: KeyAlgorithm, key: &[u8]) {
+        let mut page = self.page();
+        if !page.hold(key) {
+            tracing::error!(length = key.len(), "a key is larger than a page");
+        }
         let mut state = self.lock();
         let ready = state.ready.entry(algorithm).or_default();
-        ready.push(key);
+        ready.push(page);
         gauge(algorithm, ready.len());
         drop(state);
         self.changed.notify_all();
