@@ -25,20 +25,21 @@ fn closing(password: &str, profile: P12Profile) -> Closing {
     Closing { password, profile, iterations: NonZeroU32::new(10_000).unwrap() }
 }
 
+const NAME: &str = "www.example.test";
+
 /// A key of this kind with its certificate, in a folder of its own.
-fn case(authority: &Authority, key: KeyAlgorithm, password: &str) -> Case {
+fn case(authority: &Authority, key: KeyAlgorithm, password: &str, name: &str) -> Case {
     let pair = KeyPair::generate(key).unwrap();
     let subject = dn_text::parse("CN=www.example.test,O=Example").unwrap();
     let csr = pair.csr(&subject, &[], csr_signature(key, None).unwrap()).unwrap();
     let leaf = authority.certify(&csr);
     let pkcs8 = pair.to_pkcs8().unwrap();
-    let contents =
-        Contents { pkcs8: &pkcs8, leaf: &leaf, chain: &authority.chain, name: "www.example.test" };
+    let contents = Contents { pkcs8: &pkcs8, leaf: &leaf, chain: &authority.chain, name };
     let random = &SystemRandom;
     let modern = closing(password, P12Profile::Modern);
     let compatible = closing(password, P12Profile::Compatible);
     let now = datetime!(2026-11-28 12:00 UTC);
-    let case = Case::new(&pkcs8, &leaf, &authority.chain, password);
+    let case = Case::new(&contents, password);
     case.write(Form::Modern, &to_p12(&contents, &modern, random).unwrap());
     case.write(Form::Compatible, &to_p12(&contents, &compatible, random).unwrap());
     case.write(Form::Jks, &to_jks(&contents, &modern, now, random).unwrap());
@@ -52,7 +53,7 @@ fn for_each_key(check: impl Fn(&Case, KeyAlgorithm) + Sync) {
     std::thread::scope(|scope| {
         for key in KeyAlgorithm::ALL {
             let (authority, check) = (&authority, &check);
-            scope.spawn(move || check(&case(authority, key, PASSWORD), key));
+            scope.spawn(move || check(&case(authority, key, PASSWORD, NAME), key));
         }
     });
 }
@@ -103,11 +104,25 @@ fn in_python_the_key_signs_what_the_certificate_verifies() {
 }
 
 #[test]
+fn a_name_beyond_ascii_is_shown_by_every_program_as_it_is() {
+    let authority = Authority::new();
+    let case = case(&authority, KeyAlgorithm::EcdsaP256, PASSWORD, "Müller 東京");
+    for form in [Form::Modern, Form::Compatible] {
+        case.openssl_p12(form);
+        case.keytool(form);
+        case.certtool(form);
+        case.pk12util(form);
+        case.python(form);
+    }
+    case.keytool(Form::Jks);
+}
+
+#[test]
 fn every_password_that_is_accepted_opens_its_package_exactly_as_it_is() {
     let authority = Authority::new();
     let all: String = (' '..='~').collect();
     for password in [" both ends ", "quotes \"'`", "100% $HOME \\n", &"x".repeat(1024), &all, "~"] {
-        let case = case(&authority, KeyAlgorithm::EcdsaP256, password);
+        let case = case(&authority, KeyAlgorithm::EcdsaP256, password, NAME);
 
         case.openssl_p12(Form::Modern);
         case.openssl_p12(Form::Compatible);

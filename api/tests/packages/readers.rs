@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
+use chancery_api::packaging::Contents;
 use tempfile::TempDir;
 
 /// The forms of a package.
@@ -20,13 +21,15 @@ pub(crate) struct Case {
     pkcs8: Vec<u8>,
     certificates: Vec<Vec<u8>>,
     password: String,
+    name: String,
 }
 
 impl Case {
-    pub(crate) fn new(pkcs8: &[u8], leaf: &[u8], chain: &[Vec<u8>], password: &str) -> Self {
+    pub(crate) fn new(contents: &Contents<'_>, password: &str) -> Self {
+        let Contents { pkcs8, leaf, chain, name } = *contents;
         let certificates = std::iter::once(leaf.to_vec()).chain(chain.iter().cloned()).collect();
-        let (pkcs8, password) = (pkcs8.to_vec(), password.to_owned());
-        Self { folder: tempfile::tempdir().unwrap(), pkcs8, certificates, password }
+        let (pkcs8, password, name) = (pkcs8.to_vec(), password.to_owned(), name.to_owned());
+        Self { folder: tempfile::tempdir().unwrap(), pkcs8, certificates, password, name }
     }
 
     pub(crate) fn write(&self, form: Form, bytes: &[u8]) {
@@ -54,8 +57,10 @@ impl Case {
             command
         });
         self.assert_whole(&text);
-        let name = "friendlyName: www.example.test";
-        assert_eq!(text.matches(name).count(), 2, "of key and leaf: {text}");
+        // OpenSSL shows the low byte of each other letter.
+        let name = if self.name.is_ascii() { self.name.as_str() } else { "" };
+        let name = format!("friendlyName: {name}");
+        assert_eq!(text.matches(&name).count(), 2, "of key and leaf: {text}");
         assert_eq!(text.matches("localKeyID: ").count(), 2, "of key and leaf: {text}");
     }
 
@@ -77,15 +82,26 @@ impl Case {
 
     /// Key, leaf and chain stand in `text` as PEM, leaf to root.
     fn assert_whole(&self, text: &str) {
+        assert_eq!(self.assert_holds(text), self.certificates);
+    }
+
+    /// The key and, of the certificates, the leaf at least stand in `text` as PEM; all of the latter.
+    fn assert_holds(&self, text: &str) -> Vec<Vec<u8>> {
         let parts = pem::parse_many(text).unwrap();
-        let of = |tag: &str| -> Vec<&[u8]> {
+        let of = |tag: &str| -> Vec<Vec<u8>> {
             let tagged = parts.iter().filter(|part| part.tag() == tag);
-            tagged.map(pem::Pem::contents).collect()
+            tagged.map(|part| part.contents().to_vec()).collect()
         };
-        assert_eq!(of("CERTIFICATE"), self.certificates);
-        // Not byte for byte: OpenSSL writes an EC key anew.
-        let [key] = of("PRIVATE KEY")[..] else { panic!("one key: {text}") };
+        // Not byte for byte: most programs write an EC key anew.
+        let keys = of("PRIVATE KEY");
+        let [key] = keys.as_slice() else { panic!("one key: {text}") };
         assert_eq!(public_half(key), public_half(&self.pkcs8));
+        let certificates = of("CERTIFICATE");
+        assert!(
+            self.certificates.first().is_some_and(|leaf| certificates.contains(leaf)),
+            "{text}"
+        );
+        certificates
     }
 
     pub(crate) fn keytool(&self, form: Form) {
@@ -94,9 +110,11 @@ impl Case {
             let mut command = Command::new("keytool");
             command.args(["-list", "-v", "-storetype", kind, "-storepass:env", "P12"]);
             command.arg("-keystore").arg(self.file(form)).env("P12", password);
+            command.env("LC_ALL", "C.UTF-8");
             command
         });
-        assert!(listed.contains("Alias name: www.example.test"), "{listed}");
+        let alias = format!("Alias name: {}", self.name.to_lowercase());
+        assert!(listed.contains(&alias), "{listed}");
         assert!(listed.contains("Certificate chain length: 3"), "{listed}");
         let copies = tempfile::tempdir_in(self.folder.path()).unwrap();
         let copy = copies.path().join("imported.p12");
@@ -120,8 +138,16 @@ impl Case {
             command.arg(self.file(form));
             command
         });
-        assert_eq!(text.matches("BEGIN CERTIFICATE").count(), 3, "{text}");
-        assert!(text.contains("PRIVATE KEY"), "{text}");
+        // It shows the key as it lies in the file.
+        let (_, key) = text.split_once("-----BEGIN ENCRYPTED").unwrap();
+        let file = tempfile::NamedTempFile::new_in(self.folder.path()).unwrap();
+        std::fs::write(file.path(), format!("-----BEGIN ENCRYPTED{key}")).unwrap();
+        let mut open = Command::new("openssl");
+        open.args(["pkcs8", "-passin", "env:P12", "-in"]).arg(file.path());
+        let key = said(&open.env("P12", &self.password).output().unwrap());
+        self.assert_whole(&format!("{text}\n{key}"));
+        let name = format!("Friendly name: {}", self.name);
+        assert_eq!(text.matches(&name).count(), 2, "of key and leaf: {text}");
     }
 
     pub(crate) fn pk12util(&self, form: Form) {
@@ -134,10 +160,18 @@ impl Case {
             command.args(["-d", &at, "-K", "", "-W", password, "-i"]).arg(self.file(form));
             command
         });
-        let listed = Command::new("certutil").args(["-L", "-d", &at]).output().unwrap();
-        assert!(said(&listed).contains("www.example.test"), "{}", said(&listed));
-        let keys = Command::new("certutil").args(["-K", "-d", &at]).output().unwrap();
-        assert!(said(&keys).contains("www.example.test"), "{}", said(&keys));
+        for list in ["-L", "-K"] {
+            let listed = Command::new("certutil").args([list, "-d", &at]).output().unwrap();
+            assert!(said(&listed).contains(&self.name), "{list}: {}", said(&listed));
+        }
+        let copy = database.path().join("exported.p12");
+        let mut export = Command::new("pk12util");
+        export.args(["-d", &at, "-K", "", "-W", "other password", "-n", &self.name, "-o"]);
+        let done = export.arg(&copy).output().unwrap();
+        assert!(done.status.success(), "{}", said(&done));
+        let mut command = Command::new("openssl");
+        command.args(["pkcs12", "-nodes", "-passin", "pass:other password", "-in"]).arg(&copy);
+        self.assert_holds(&said(&command.output().unwrap()));
     }
 
     pub(crate) fn python(&self, form: Form) {
@@ -145,9 +179,10 @@ impl Case {
             let mut command = Command::new(python());
             let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/packages/open.py");
             command.arg(script).arg(self.file(form)).env("P12", password);
+            command.env("PYTHONUTF8", "1");
             command
         });
-        assert_eq!(said.trim(), "www.example.test 2");
+        assert_eq!(said.trim(), format!("{} 2", self.name));
     }
 }
 
