@@ -2,6 +2,7 @@
 
 mod deleting;
 mod destroying;
+mod dn_request;
 mod places;
 mod scene;
 
@@ -30,6 +31,16 @@ on_both_engines! {
         });
         let rows: Vec<_> = rows.collect();
         assert_eq!(rows, places::documented("A certificate").unwrap(), "{}", rows.join("\n"));
+        scene.installation.stop();
+    }
+
+    /// Of a DN request more than the record is at stake.
+    fn a_process_killed_during_a_dn_request_leaves_a_record_that_says_whether_the_key_is_lost(engine) {
+        let mut scene = Scene::start(engine).unwrap();
+
+        let rows = dn_request::kill_at_each(&mut scene).unwrap();
+
+        assert_eq!(rows, places::documented("A DN request").unwrap(), "{}", rows.join("\n"));
         scene.installation.stop();
     }
 
