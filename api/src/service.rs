@@ -196,6 +196,7 @@ impl Service {
     /// Stops: no new connections, requests that run get [`REQUESTS_FINISH_WITHIN`], the database
     /// is closed last.
     pub async fn stop(self) {
+        self.state.keys.stop();
         self.https.stop(REQUESTS_FINISH_WITHIN).await;
         if let Some(metrics) = self.metrics {
             metrics.stop(Duration::ZERO).await;

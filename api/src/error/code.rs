@@ -94,6 +94,8 @@ pub enum Code {
     OutcomeUnknown,
     /// The certificate was signed and its record could not be written; it appears by itself.
     NotRecorded,
+    /// The service stops; nothing was done.
+    Stopping,
     /// The signer has too much to do.
     SignerBusy,
     /// The signer's journal can't be written.
@@ -155,6 +157,7 @@ impl Code {
             | Self::SignerUnavailable
             | Self::OutcomeUnknown
             | Self::NotRecorded
+            | Self::Stopping
             | Self::SignerBusy
             | Self::JournalUnavailable
             | Self::JournalBehind

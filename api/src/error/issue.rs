@@ -37,6 +37,10 @@ impl From<IssueError> for ApiError {
                 Code::Throttled,
                 "too many keys are being made; send the request again in a few seconds",
             ),
+            IssueError::Key(MakeError::Stopping) => ApiError::refused(
+                Code::Stopping,
+                "the service is stopping; send the same request again in a few seconds",
+            ),
             IssueError::Key(cause @ (MakeError::Crypto(_) | MakeError::CutOff)) => {
                 Self::internal(cause)
             }

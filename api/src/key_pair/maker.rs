@@ -29,6 +29,9 @@ pub enum MakeError {
     /// Too many at once: come back later.
     #[error("too many keys are being made")]
     Busy,
+    /// The service stops, and begins no key that takes long.
+    #[error("the service is stopping")]
+    Stopping,
     /// The crypto library made none.
     #[error("the crypto library made no key")]
     Crypto(#[from] Unspecified),
@@ -76,11 +79,17 @@ impl KeyMaker {
         Ok(made?)
     }
 
+    /// Sends away who waits for a key, and who comes for one: a service that stops has a few seconds
+    /// for all of its answers.
+    pub fn stop(&self) {
+        self.turns.close();
+    }
+
     /// Does what comes after a signature and takes a processor, when there is one.
     ///
     /// # Errors
     ///
-    /// [`MakeError::CutOff`].
+    /// [`MakeError::CutOff`]: this goes on while the service stops.
     pub async fn work<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
@@ -94,7 +103,7 @@ async fn on<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, MakeError> {
     let permit = Arc::clone(processors).acquire_owned().await;
-    let permit = permit.map_err(|_| MakeError::CutOff)?;
+    let permit = permit.map_err(|_| MakeError::Stopping)?;
     // The permit travels along: a caller that goes away doesn't free the processor.
     let done = tokio::task::spawn_blocking(move || {
         let result = work();
@@ -117,5 +126,28 @@ fn seats(algorithm: KeyAlgorithm) -> u32 {
         | KeyAlgorithm::EcdsaP384
         | KeyAlgorithm::EcdsaP521
         | KeyAlgorithm::Ed25519 => 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use futures::FutureExt as _;
+
+    #[tokio::test]
+    async fn a_stop_sends_away_who_waits_for_an_rsa_key_and_nobody_whose_key_is_made() {
+        let maker = KeyMaker::new(PoolSize { keys: 0, per_minute: 1 });
+        let all = u32::try_from(maker.turns.available_permits()).unwrap();
+        let taken = maker.turns.acquire_many(all).await.unwrap();
+        let mut waiting = Box::pin(maker.make(KeyAlgorithm::Rsa2048));
+        assert!(waiting.as_mut().now_or_never().is_none());
+
+        maker.stop();
+
+        assert!(matches!(waiting.await, Err(MakeError::Stopping)));
+        let late = maker.make(KeyAlgorithm::Rsa2048).await;
+        assert!(matches!(late, Err(MakeError::Stopping)));
+        assert_eq!(maker.work(|| 7).await.unwrap(), 7);
+        drop(taken);
     }
 }
