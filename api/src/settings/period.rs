@@ -34,7 +34,10 @@ impl TimeUnit {
 
 /// A length of time as an administrator writes it. Stored as JSON: a change is a migration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize, ToSchema)]
-#[serde(deny_unknown_fields)]
+#[serde(
+    deny_unknown_fields,
+    expecting = "a number and a unit, such as {\"value\": 180, \"unit\": \"days\"}"
+)]
 pub struct Period {
     /// How many.
     pub value: u32,

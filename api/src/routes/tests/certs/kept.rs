@@ -297,7 +297,9 @@ async fn a_process_opens_the_data_keys_at_its_start_and_needs_no_token_for_downl
     assert_eq!(p12(&api.member(), &issued).await.text, issued["p12Data"].as_str().unwrap());
     api.state = AppState::new(App { vault: Vault::default(), ..App::clone(&api.state) });
     assert!(api.state.vault.open_all(&api.state).await.is_err());
-    assert_eq!(code(&p12(&api.member(), &issued).await), (503, "token_unavailable".to_owned()));
+    let closed = p12(&api.member(), &issued).await;
+    assert_eq!(code(&closed), (503, "token_unavailable".to_owned()));
+    assert!(closed.text.contains("it is kept, and the same request may be sent again"));
 }
 
 #[tokio::test]
