@@ -164,15 +164,16 @@ fn forbid_core_dumps() {
 }
 
 /// Private keys and passwords must not be written to swap. Where memory may be locked up to a limit
-/// alone, nothing is: past the limit this process would get no more memory at all.
+/// alone, not all of it is: past the limit this process would get no more memory. Keys that are
+/// ready lie on pages that are locked one by one.
 fn lock_memory() {
     let limit = getrlimit(Resource::Memlock);
     if limit.current.is_some()
         && setrlimit(Resource::Memlock, Rlimit { current: None, maximum: None }).is_err()
     {
         tracing::warn!(
-            "private keys of requests may be written to swap: let this process lock all of its \
-             memory (LimitMEMLOCK=infinity), or use encrypted swap or none"
+            "passwords, and private keys of requests, may be written to swap: let this process lock \
+             all of its memory (LimitMEMLOCK=infinity), or use encrypted swap or none"
         );
         return;
     }

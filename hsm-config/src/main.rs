@@ -10,6 +10,7 @@ mod secret_file;
 mod settings;
 mod token_setup;
 
+use std::alloc::System;
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -18,9 +19,14 @@ use anyhow::Context as _;
 use chancery_shared::id::ApprovalId;
 use chancery_shared::wire::operator::{Decision, Nothing, Request, TokenName};
 use clap::{Parser, Subcommand};
+use zeroizing_alloc::ZeroAlloc;
 
 use crate::home::Home;
 use crate::operator::OperatorSocket;
+
+/// PINs pass through buffers that no type of ours owns.
+#[global_allocator]
+static ALLOCATOR: ZeroAlloc<System> = ZeroAlloc(System);
 
 /// The operator's tool of Chancery.
 #[derive(Debug, Parser)]

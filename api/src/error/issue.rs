@@ -41,17 +41,12 @@ impl From<IssueError> for ApiError {
                 Code::Stopping,
                 "the service is stopping; send the same request again in a few seconds",
             ),
-            IssueError::Key(cause @ (MakeError::Crypto(_) | MakeError::CutOff)) => {
+            IssueError::Key(cause @ (MakeError::Crypto(_) | MakeError::CutOff(_))) => {
                 Self::internal(cause)
             }
             IssueError::OwnCsr(cause) => Self::internal(cause),
-            IssueError::KeyLost { certificate_id, ref source } => {
-                tracing::error!(
-                    certificate.id = %certificate_id,
-                    error = %crate::log::Chain(source),
-                    "a private key was lost before it could be packed"
-                );
-                Self::refused(Code::KeyLost, error.to_string()).with_certificate(certificate_id)
+            IssueError::KeyLost { certificate_id, source } => {
+                Self::KeyLost { certificate_id, source: Box::new(source) }
             }
             IssueError::Extra(problem) => {
                 ApiError::refused_field(Code::InvalidRequest, problem.field(), problem.to_string())

@@ -42,6 +42,9 @@ pub enum ApiError {
     /// The signer did not do it.
     #[error("the signer did not do it")]
     Signer(#[from] SignerError),
+    /// A kept private key stays closed, because the signer did not open the key above it.
+    #[error("the kept private key was not opened")]
+    KeyClosed(#[source] SignerError),
     /// The database did not do it.
     #[error("the database did not do it")]
     Store(#[from] StoreError),
@@ -49,6 +52,15 @@ pub enum ApiError {
     #[error("the certificate {certificate_id} was signed but not recorded")]
     NotRecorded {
         /// The id that reconciliation will record it under.
+        certificate_id: CertificateId,
+        /// Why.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// A certificate was signed and recorded, and its private key was lost.
+    #[error("the private key of the certificate {certificate_id} was lost")]
+    KeyLost {
+        /// The record's id.
         certificate_id: CertificateId,
         /// Why.
         #[source]
@@ -158,7 +170,9 @@ impl ApiError {
                 Code::Throttled
             }
             Self::Signer(error) => signer::code(error),
+            Self::KeyClosed(error) => signer::code_of_reading(error),
             Self::NotRecorded { .. } => Code::NotRecorded,
+            Self::KeyLost { .. } => Code::KeyLost,
             Self::Store(StoreError::Unavailable { .. } | StoreError::Closed) => {
                 Code::DatabaseUnavailable
             }
@@ -185,6 +199,7 @@ impl ApiError {
                 "too many logins at once; send the same request again in a moment".to_owned()
             }
             Self::Signer(error) => signer::message(error),
+            Self::KeyClosed(error) => signer::message_of_reading(error),
             Self::Store(StoreError::Unavailable { .. } | StoreError::Closed) => {
                 "the database is not available; the same request may be sent again".to_owned()
             }
@@ -195,6 +210,10 @@ impl ApiError {
                 "the certificate was issued but could not be recorded yet; it appears by itself \
                  within minutes under the id {certificate_id}, so look before you ask again"
             ),
+            Self::KeyLost { certificate_id, .. } => format!(
+                "the certificate was issued under the id {certificate_id}, but its private key was \
+                 lost before it could be packed; ask for a new certificate"
+            ),
             Self::Password(PasswordError::Hash(_)) | Self::Store(_) | Self::Internal(_) => {
                 INTERNAL.to_owned()
             }
@@ -203,13 +222,14 @@ impl ApiError {
 
     fn retry_after(&self, status: StatusCode) -> Option<Duration> {
         let said = match self {
-            Self::Signer(error) => signer::retry_after(error),
+            Self::Signer(error) | Self::KeyClosed(error) => signer::retry_after(error),
             Self::Password(_) => Some(Duration::from_secs(1)),
             Self::Throttled(wait) => Some(*wait),
             Self::Refused(_)
             | Self::Bearer(_)
             | Self::Store(_)
             | Self::NotRecorded { .. }
+            | Self::KeyLost { .. }
             | Self::Internal(_) => None,
         };
         // What may have been issued must not be asked for again by a client that retries by itself.
@@ -244,7 +264,7 @@ impl IntoResponse for ApiError {
         }
         let message = self.message();
         let body = match self {
-            Self::NotRecorded { certificate_id, .. } => {
+            Self::NotRecorded { certificate_id, .. } | Self::KeyLost { certificate_id, .. } => {
                 ErrorBody { certificate_id: Some(certificate_id), ..ErrorBody::new(code, message) }
             }
             Self::Refused(refused) => ErrorBody {

@@ -84,6 +84,32 @@ pub(super) fn message(error: &SignerError) -> String {
     }
 }
 
+/// The same where nothing was to be signed: what was not answered may be asked again.
+pub(super) fn code_of_reading(error: &SignerError) -> Code {
+    match code(error) {
+        Code::OutcomeUnknown => Code::SignerUnavailable,
+        code => code,
+    }
+}
+
+/// The sentence for a client who wants a kept private key.
+pub(super) fn message_of_reading(error: &SignerError) -> String {
+    let why = match code_of_reading(error) {
+        Code::SignerUnavailable => "the signer can't be reached or does not answer",
+        Code::SignerBusy => "the signer has too much to do",
+        Code::TokenUnavailable => "the token is away or being opened again",
+        Code::TokenPinRefused => "the token refused the PIN",
+        Code::JournalUnavailable => "the signer's journal can't be written",
+        Code::JournalBehind => "the signer's journal lacks entries",
+        Code::ClockJumped => "the signer's clock jumped",
+        _ => return message(error),
+    };
+    format!(
+        "the private key is kept but can't be opened now, because {why}; the same request may be \
+         sent again"
+    )
+}
+
 /// When the signer said to come back.
 pub(super) fn retry_after(error: &SignerError) -> Option<Duration> {
     let SignerError::Refused(refusal) = error else { return None };

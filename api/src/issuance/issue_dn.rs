@@ -18,6 +18,7 @@ use super::signing::{Signing, SigningError};
 use super::tbs::DraftError;
 use crate::key_data::{DataKey, Form};
 use crate::key_pair::{KeyMaker, KeyPair};
+use crate::log::Chain;
 use crate::packaging::{self, Closing, Contents};
 use crate::random::Random;
 use crate::store::key_data::KeyData;
@@ -102,7 +103,12 @@ pub async fn issue_for_dn<S: Signing, R: Records>(
     if let (Err(_), [created, ..]) = (&p12, record.history.as_mut_slice()) {
         created.details.push_str("; its private key was lost before it could be packed");
     }
-    let certificate_id = insert(&record, records).await?;
+    let inserted = insert(&record, records).await;
+    if let (Err(loss), Err(_)) = (&p12, &inserted) {
+        // The answer tells of the record alone.
+        tracing::error!(error = %Chain(loss), "a private key was lost before it could be packed");
+    }
+    let certificate_id = inserted?;
     fail_point::reach("api: recorded");
     let p12 = p12.map_err(|source| IssueError::KeyLost { certificate_id, source })?;
 

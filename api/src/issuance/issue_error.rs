@@ -49,10 +49,7 @@ pub enum IssueError {
     #[error(transparent)]
     OwnCsr(CsrError),
     /// It is signed and recorded, and there is no package; the key is lost with it.
-    #[error(
-        "the certificate was issued under the id {certificate_id}, but its private key was lost \
-         before it could be packed; ask for a new certificate"
-    )]
+    #[error("the private key of the certificate {certificate_id} was lost")]
     KeyLost {
         /// The record's id.
         certificate_id: CertificateId,

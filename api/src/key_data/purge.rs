@@ -26,6 +26,9 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// On a shared database one process at a time does it.
 const JOB: Job = Job { name: "key-data", holds_for: time::Duration::minutes(2) };
 
+/// What the history says: the period may have been another one when it was over.
+const REMOVED: &str = "The private key was removed: its Private Key Retention Period was over";
+
 /// So many are removed by one transaction.
 const BATCH: u16 = 200;
 
@@ -102,8 +105,7 @@ async fn purge(state: &AppState, lease: &Lease<'_>) -> Result<usize, StoreError>
         if due.is_empty() || !lease.renew().await? {
             break;
         }
-        let details = format!("The private key was removed: it is kept for {}", retention.period);
-        remove(state, &due, &details).await?;
+        remove(state, &due).await?;
         removed += due.len();
     }
     let mut write = state.store.begin().await?;
@@ -121,7 +123,7 @@ async fn purge(state: &AppState, lease: &Lease<'_>) -> Result<usize, StoreError>
     Ok(removed)
 }
 
-async fn remove(state: &AppState, due: &[CertificateId], details: &str) -> Result<(), StoreError> {
+async fn remove(state: &AppState, due: &[CertificateId]) -> Result<(), StoreError> {
     let mut write = state.store.begin().await?;
     let mut gone = Vec::new();
     for id in due {
@@ -131,7 +133,7 @@ async fn remove(state: &AppState, due: &[CertificateId], details: &str) -> Resul
                 id: state.new_id(),
                 happened_at: state.clock.now(),
                 event: HistoryEvent::KeyDataRemoved,
-                details: details.to_owned(),
+                details: REMOVED.to_owned(),
             };
             write.insert_history(*id, &entry).await?;
             gone.push(id.to_string());

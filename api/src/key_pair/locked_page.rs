@@ -17,19 +17,12 @@ pub(super) struct LockedPage {
 }
 
 impl LockedPage {
-    /// An empty one. `Err`: it is no more than a page, because this process may lock no more.
-    pub(super) fn new() -> Result<Self, Self> {
+    /// An empty one, and whether it is locked.
+    pub(super) fn new() -> (Self, region::Result<()>) {
         let page = Box::new(Page([0; SIZE]));
-        let locked = region::lock(page.0.as_ptr(), SIZE);
-        let empty = Self { page, length: 0 };
-        match locked {
-            // Unlocked by itself it would be so even where all memory of the process is locked.
-            Ok(guard) => {
-                std::mem::forget(guard);
-                Ok(empty)
-            }
-            Err(_) => Err(empty),
-        }
+        // To unlock it would undo `mlockall` for this page, so nobody ever does.
+        let locked = region::lock(page.0.as_ptr(), SIZE).map(std::mem::forget);
+        (Self { page, length: 0 }, locked)
     }
 
     /// Copies a key here; says whether it has room.
@@ -70,7 +63,7 @@ mod tests {
 
     #[test]
     fn a_page_holds_one_key_and_nothing_of_the_one_before() {
-        let mut page = LockedPage::new().unwrap_or_else(|unlocked| unlocked);
+        let (mut page, _) = LockedPage::new();
 
         assert!(page.hold(&[7; 2400]));
         assert_eq!(page.key(), [7; 2400]);

@@ -6,6 +6,7 @@ use std::time::Instant;
 use aws_lc_rs::error::Unspecified;
 use chancery_shared::wire::algorithm::KeyAlgorithm;
 use tokio::sync::Semaphore;
+use tokio::task::JoinError;
 
 use super::KeyPair;
 use super::pool::{Pool, PoolSize};
@@ -35,9 +36,9 @@ pub enum MakeError {
     /// The crypto library made none.
     #[error("the crypto library made no key")]
     Crypto(#[from] Unspecified),
-    /// The work was cut off; only while the process stops.
+    /// The work was cut off: by a fault of ours, or while the process ends.
     #[error("the work was cut off")]
-    CutOff,
+    CutOff(#[source] JoinError),
 }
 
 impl KeyMaker {
@@ -79,8 +80,8 @@ impl KeyMaker {
         Ok(made?)
     }
 
-    /// Sends away who waits for a key, and who comes for one: a service that stops has a few seconds
-    /// for all of its answers.
+    /// Sends away who waits for an RSA key, and who comes for one that is not ready: a service that
+    /// stops has a few seconds for all of its answers.
     pub fn stop(&self) {
         self.turns.close();
     }
@@ -89,7 +90,7 @@ impl KeyMaker {
     ///
     /// # Errors
     ///
-    /// [`MakeError::CutOff`]: this goes on while the service stops.
+    /// [`MakeError::CutOff`]. It goes on while the service stops.
     pub async fn work<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> T + Send + 'static,
@@ -110,7 +111,7 @@ async fn on<T: Send + 'static>(
         drop(permit);
         result
     });
-    done.await.map_err(|_| MakeError::CutOff)
+    done.await.map_err(MakeError::CutOff)
 }
 
 /// Seats in the queue: at some 40 ms each a few seconds' worth.

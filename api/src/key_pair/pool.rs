@@ -101,10 +101,11 @@ impl Shared {
         if let Some(free) = self.lock().free.pop() {
             return free;
         }
-        LockedPage::new().unwrap_or_else(|unlocked| {
-            tracing::warn!("keys that are ready may be written to swap: see LimitMEMLOCK");
-            unlocked
-        })
+        let (page, locked) = LockedPage::new();
+        if let Err(error) = locked {
+            tracing::warn!(%error, "keys that are ready may be written to swap: see LimitMEMLOCK");
+        }
+        page
     }
 
     /// Starts the thread; says whether there is one.
@@ -153,10 +154,13 @@ impl Shared {
 
     fn put(&self, algorithm: KeyAlgorithm, key: &[u8]) {
         let mut page = self.page();
-        if !page.hold(key) {
-            tracing::error!(length = key.len(), "a key is larger than a page");
-        }
+        let is_held = page.hold(key);
         let mut state = self.lock();
+        if !is_held {
+            tracing::error!(length = key.len(), "a key is larger than a page");
+            state.free.push(page);
+            return;
+        }
         let ready = state.ready.entry(algorithm).or_default();
         ready.push(page);
         gauge(algorithm, ready.len());

@@ -1,6 +1,7 @@
 //! Changing a record: its details, its owner, its team.
 
 use chancery_shared::id::{CertificateId, RowId};
+use time::OffsetDateTime;
 
 use super::permission::{Caller, NewOwner};
 use crate::app::AppState;
@@ -42,11 +43,11 @@ pub async fn change(
 ) -> Result<StoredCertificate, ApiError> {
     let missing = || ApiError::not_found("certificate");
     let stored = state.store.certificate(id).await?.ok_or_else(missing)?;
-    check(caller, &stored.certificate, &change)?;
+    check(caller, &stored.certificate, &change, state.clock.now())?;
     let mut write = state.store.begin().await?;
     // Against the record as it is held: whoever could change it a moment ago may no longer.
     let stored = write.hold_certificate(id).await?.ok_or_else(missing)?;
-    check(caller, &stored.certificate, &change)?;
+    check(caller, &stored.certificate, &change, state.clock.now())?;
     let (mut changed, told) = apply(&stored, change, caller.actor().username());
     if told.is_empty() {
         write.commit_unaudited(Unaudited::Nothing).await?;
@@ -70,7 +71,12 @@ pub async fn change(
     Ok(changed)
 }
 
-fn check(caller: &Caller, certificate: &Certificate, change: &Change) -> Result<(), ApiError> {
+fn check(
+    caller: &Caller,
+    certificate: &Certificate,
+    change: &Change,
+    now: OffsetDateTime,
+) -> Result<(), ApiError> {
     caller.check_may_change(certificate)?;
     let team = change.team.as_ref().filter(|team| team.id != certificate.team_id);
     if let Some(team) = team {
@@ -80,7 +86,7 @@ fn check(caller: &Caller, certificate: &Certificate, change: &Change) -> Result<
     if let Some(owner) = owner.filter(|owner| owner.user_id() != certificate.owner_user_id) {
         let team = team.map_or(certificate.team_id, |team| team.id);
         caller.check_may_give_to_user(owner, team)?;
-        caller.check_may_give_key_data(certificate)?;
+        caller.check_may_give_key_data(certificate, now)?;
     }
     Ok(())
 }

@@ -1,8 +1,10 @@
 //! Who may change a record, and whom it may be given to.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use chancery_shared::id::{TeamId, UserId};
+use time::OffsetDateTime;
 
 use crate::app::AppState;
 use crate::auth::Actor;
@@ -10,6 +12,7 @@ use crate::echo::cut;
 use crate::error::{ApiError, Code};
 use crate::inventory::view::InventoryView;
 use crate::reference;
+use crate::settings::Settings;
 use crate::store::account::Account;
 use crate::store::certificate::Certificate;
 use crate::store::team::Team;
@@ -19,6 +22,7 @@ use crate::store::team::Team;
 pub struct Caller {
     actor: Actor,
     teams: BTreeSet<TeamId>,
+    settings: Arc<Settings>,
 }
 
 /// A user whom the caller wants to own a certificate.
@@ -36,7 +40,8 @@ impl Caller {
     /// Only if the database fails.
     pub async fn new(inventory: &InventoryView, actor: Actor) -> Result<Self, ApiError> {
         let teams = inventory.teams_of(actor.user_id()).await?;
-        Ok(Self { teams: teams.iter().map(|team| team.id).collect(), actor })
+        let teams = teams.iter().map(|team| team.id).collect();
+        Ok(Self { teams, settings: inventory.settings().await?, actor })
     }
 
     /// The user.
@@ -73,9 +78,15 @@ impl Caller {
     /// # Errors
     ///
     /// [`Code::NotPermitted`].
-    pub fn check_may_give_key_data(&self, certificate: &Certificate) -> Result<(), ApiError> {
+    pub fn check_may_give_key_data(
+        &self,
+        certificate: &Certificate,
+        now: OffsetDateTime,
+    ) -> Result<(), ApiError> {
         let is_owner = certificate.owner_user_id == self.actor.user_id();
-        if !certificate.has_key_data || is_owner || self.actor.is_administrator() {
+        let is_kept = certificate.has_key_data
+            && !self.settings.retention.is_over(certificate.created_at, now);
+        if !is_kept || is_owner || self.actor.is_administrator() {
             return Ok(());
         }
         Err(ApiError::refused_field(

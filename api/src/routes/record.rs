@@ -8,6 +8,7 @@ use super::json::certificate::{CertificateRecord, CertificateStatus, HistoryReco
 use crate::app::AppState;
 use crate::certificate::fields::NotACertificate;
 use crate::certificate::{self, CertificateFacts};
+use crate::inventory::view::InventoryView;
 use crate::packaging::pem;
 use crate::settings::Retention;
 use crate::store::StoreError;
@@ -24,14 +25,13 @@ pub struct AsOf {
 }
 
 impl AsOf {
-    /// As it is now.
+    /// As it is now, under the settings of this view. To be asked for before anything is changed.
     ///
     /// # Errors
     ///
     /// Only if the database fails.
-    pub async fn now(state: &AppState) -> Result<Self, StoreError> {
-        let settings = state.inventory.now(&state.store).await?.settings().await?;
-        Ok(Self { now: state.clock.now(), retention: settings.retention })
+    pub async fn now(state: &AppState, view: &InventoryView) -> Result<Self, StoreError> {
+        Ok(Self { now: state.clock.now(), retention: view.settings().await?.retention })
     }
 }
 

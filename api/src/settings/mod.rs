@@ -224,7 +224,7 @@ impl Stored {
     /// [`StoreError::Unreadable`] where this service does not write such a value.
     pub fn retention(&self) -> Result<Retention, StoreError> {
         let at_change = self.0.get(OVER_AT_CHANGE).map(|text| text.parse().map(from_millis));
-        let over_at_change = at_change.transpose().map_err(|_| unreadable(&RETENTION))?;
+        let over_at_change = at_change.transpose().map_err(|_| unreadable_row(OVER_AT_CHANGE))?;
         Ok(Retention { period: self.period(&RETENTION)?, over_at_change })
     }
 
@@ -251,5 +251,9 @@ impl Stored {
 }
 
 fn unreadable(of: &Description) -> StoreError {
-    StoreError::Unreadable { table: "setting", row: of.name.to_owned(), column: "value" }
+    unreadable_row(of.name)
+}
+
+fn unreadable_row(name: &str) -> StoreError {
+    StoreError::Unreadable { table: "setting", row: name.to_owned(), column: "value" }
 }

@@ -88,7 +88,7 @@ fn perform(task: KeyTask, notes: &mut Notes) -> Result<KeyOutput, KeyFailure> {
     system_call_filter::apply(open.system_calls).map_err(KeyFailure::Open)?;
 
     let pkcs11 = load(&open.module).map_err(KeyFailure::Open)?;
-    let asked_for = is_asked_for(&action);
+    let is_asked_for = is_asked_for(&action);
     let done = match action {
         KeyAction::Initialise { so_pin } => {
             initialise::token(&pkcs11, &open, &so_pin, &pin, &lock, notes)
@@ -97,7 +97,7 @@ fn perform(task: KeyTask, notes: &mut Notes) -> Result<KeyOutput, KeyFailure> {
     };
     // Whatever came of it, what is there now must be on disk before anyone relies on it.
     copies::sync(&open.folder).map_err(|_| KeyFailure::Files(FileStep::Sync))?;
-    if asked_for {
+    if is_asked_for {
         fail_point::reach("key worker: synced");
     }
     if done.is_ok() {
@@ -123,12 +123,12 @@ fn on_token(
 ) -> Result<KeyOutput, KeyFailure> {
     let LoggedIn { anchor, .. } = log_in(pkcs11, &Selector::of(open), pin, Access::ReadWrite, lock)
         .map_err(KeyFailure::Open)?;
-    let asked_for = is_asked_for(&action);
-    if asked_for {
+    let is_asked_for = is_asked_for(&action);
+    if is_asked_for {
         fail_point::reach("key worker: opened");
     }
     let done = act(&anchor, &open.folder, action, notes);
-    if asked_for {
+    if is_asked_for {
         fail_point::reach("key worker: acted");
     }
     drop(anchor);

@@ -167,8 +167,12 @@ fn change(maker: &Maker, ca: &LocalCa, key_id: KeyId) -> KeyChange {
 pub(super) fn is_unknown(error: &ApiError) -> bool {
     match error {
         ApiError::Signer(error) => error.outcome_is_unknown(),
-        ApiError::NotRecorded { .. } | ApiError::Store(_) | ApiError::Internal(_) => true,
+        ApiError::NotRecorded { .. }
+        | ApiError::KeyLost { .. }
+        | ApiError::Store(_)
+        | ApiError::Internal(_) => true,
         ApiError::Refused(_)
+        | ApiError::KeyClosed(_)
         | ApiError::Bearer(_)
         | ApiError::Password(_)
         | ApiError::Throttled(_) => false,

@@ -27,7 +27,7 @@ const PROTECTOR: &[u8] = &[
 ];
 const HASH: usize = 20;
 
-/// Writes the file, and reads the key back before it leaves.
+/// Writes the file, and reads it back before it leaves.
 pub(super) fn write(
     contents: &Contents<'_>,
     password: &P12Password,

@@ -61,7 +61,7 @@ pub(super) fn compare(
 
     let leaf = bags.first().ok_or(PackagingError::ReadBack("chain"))?;
     for bag in [leaf, key] {
-        // What writes them says which letters a name has.
+        // A letter that a BMPString lacks is another one in the file.
         let name = attribute(bag, FRIENDLY_NAME)?;
         let units = name.chunks(2).map(|unit| unit.try_into().map_or(0, u16::from_be_bytes));
         let name = char::decode_utf16(units).map(Result::unwrap_or_default);

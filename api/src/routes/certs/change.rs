@@ -38,8 +38,9 @@ pub(super) async fn change(
     Sight::of(&inventory, &actor).await?.seen(state.store.certificate(id).await?)?;
     let caller = Caller::new(&inventory, actor).await?;
     let change = understand(&state, &inventory, body).await?;
+    let as_of = AsOf::now(&state, &inventory).await?;
     let changed = details::change(&state, &caller, id, change).await?;
-    CertificateRecord::new(&changed, AsOf::now(&state).await?).map(Json).map_err(ApiError::internal)
+    CertificateRecord::new(&changed, as_of).map(Json).map_err(ApiError::internal)
 }
 
 async fn understand(

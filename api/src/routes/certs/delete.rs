@@ -25,6 +25,7 @@ pub(super) async fn delete(
     by: Administrator,
     PathId(id): PathId<kind::Certificate>,
 ) -> Result<Json<CertificateRecord>, ApiError> {
+    let as_of = AsOf::now(&state, &state.inventory.now(&state.store).await?).await?;
     let removed = removal::remove(&state, &by, id).await?;
-    CertificateRecord::new(&removed, AsOf::now(&state).await?).map(Json).map_err(ApiError::internal)
+    CertificateRecord::new(&removed, as_of).map(Json).map_err(ApiError::internal)
 }

@@ -43,8 +43,7 @@ pub(super) async fn import(
         revocation: revocation.read(state.clock.now())?,
         ms_template_name: body.ms_template_name.as_deref(),
     };
+    let as_of = AsOf::now(&state, &inventory).await?;
     let imported = import::import(&state, &inventory, &caller, &import).await?;
-    CertificateRecord::new(&imported, AsOf::now(&state).await?)
-        .map(Json)
-        .map_err(ApiError::internal)
+    CertificateRecord::new(&imported, as_of).map(Json).map_err(ApiError::internal)
 }

@@ -140,7 +140,10 @@ async fn kept(
     let retention = Settings::read(&state.store).await?.retention;
     let is_kept = |kept: &KeyData| !retention.is_over(kept.kept_at, state.clock.now());
     let data = data.filter(is_kept).ok_or_else(gone)?;
-    let key = state.vault.key(state, data.data_key_id).await.map_err(closed)?;
+    let key = state.vault.key(state, data.data_key_id).await.map_err(|error| match error {
+        ApiError::Signer(error) => ApiError::KeyClosed(error),
+        other => other,
+    })?;
     let sealed = match form {
         Form::P12 => &data.p12,
         Form::Jks => &data.jks,
@@ -164,23 +167,6 @@ async fn kept(
     let told = told.after(serde_json::json!({"form": form.name()}));
     write.commit_beside_inventory(told).await?;
     Ok((row, bytes))
-}
-
-/// The signer's own words speak of signing.
-fn closed(error: ApiError) -> ApiError {
-    let code = error.code();
-    match code {
-        Code::SignerUnavailable
-        | Code::SignerBusy
-        | Code::OutcomeUnknown
-        | Code::TokenUnavailable => {
-            let code = if code == Code::OutcomeUnknown { Code::SignerUnavailable } else { code };
-            let message = "the private key can't be opened now, because the signer or its token is \
-                           away; it is kept, and the same request may be sent again";
-            ApiError::refused(code, message)
-        }
-        _ => error,
-    }
 }
 
 fn gone() -> ApiError {

@@ -39,15 +39,17 @@ pub(super) async fn list(
     OriginalUri(uri): OriginalUri,
     Query(asked): Query<CertificateSearch>,
 ) -> Result<Response, ApiError> {
-    let sight = Sight::of(&look.again(&state.inventory, &state.store).await?, &actor).await?;
+    let inventory = look.again(&state.inventory, &state.store).await?;
+    let sight = Sight::of(&inventory, &actor).await?;
+    let as_of = AsOf::now(&state, &inventory).await?;
     let Checked { search, after, limit } = filters::check(&state, sight, &asked).await?;
     match (search, limit) {
         (None, _) => Ok(Page::default().answer("")),
         (Some(search), Some(limit)) => {
-            let page = search::page(&state, &search, after, limit).await?;
+            let page = search::page(&state, &search, after, limit, as_of).await?;
             Ok(page.answer(&without_after(&uri)))
         }
-        (Some(search), None) => all(&state, search, after).await,
+        (Some(search), None) => all(&state, search, after, as_of).await,
     }
 }
 
@@ -56,8 +58,8 @@ async fn all(
     state: &AppState,
     search: Search,
     after: Option<RecordNo>,
+    as_of: AsOf,
 ) -> Result<Response, ApiError> {
-    let as_of = AsOf::now(state).await?;
     let mut rows = state.store.certificates(search, after).fuse();
     // Read before the status goes out, so that a database that is away is told as such.
     let first = rows.next().await.transpose()?;

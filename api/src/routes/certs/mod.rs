@@ -22,7 +22,7 @@ use super::record::AsOf;
 use crate::app::AppState;
 use crate::auth::Actor;
 use crate::error::{ApiError, JsonError};
-use crate::inventory::view::Look;
+use crate::inventory::view::{InventoryView, Look};
 use crate::json::Json;
 use crate::records::visibility::Sight;
 use crate::request::{NoParameters, PathId, Query};
@@ -61,8 +61,10 @@ async fn one(
     PathId(id): PathId<kind::Certificate>,
     _: Query<NoParameters>,
 ) -> Result<Json<CertificateRecord>, ApiError> {
-    let stored = seen(&state, &actor, look, id).await?;
-    CertificateRecord::new(&stored, AsOf::now(&state).await?).map(Json).map_err(ApiError::internal)
+    let inventory = look.again(&state.inventory, &state.store).await?;
+    let stored = seen_in(&state, &inventory, &actor, id).await?;
+    let as_of = AsOf::now(&state, &inventory).await?;
+    CertificateRecord::new(&stored, as_of).map(Json).map_err(ApiError::internal)
 }
 
 /// The certificate of this id, if the user sees it.
@@ -73,6 +75,15 @@ async fn seen(
     id: CertificateId,
 ) -> Result<StoredCertificate, ApiError> {
     let inventory = look.again(&state.inventory, &state.store).await?;
-    let sight = Sight::of(&inventory, actor).await?;
+    seen_in(state, &inventory, actor, id).await
+}
+
+async fn seen_in(
+    state: &AppState,
+    inventory: &InventoryView,
+    actor: &Actor,
+    id: CertificateId,
+) -> Result<StoredCertificate, ApiError> {
+    let sight = Sight::of(inventory, actor).await?;
     sight.seen(state.store.certificate(id).await?)
 }

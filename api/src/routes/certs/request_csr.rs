@@ -59,7 +59,7 @@ pub(super) async fn request_csr(
     let request = Accepted { permitted, issuer, request_id, body };
     if is_preview {
         audit::only_reads();
-        let as_of = AsOf::now(&state).await?;
+        let as_of = AsOf::now(&state, &inventory).await?;
         return request.preview(&state, as_of).map(|preview| (None, Json(preview)));
     }
 

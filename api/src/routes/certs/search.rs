@@ -49,10 +49,12 @@ pub(super) async fn search(
     Json(mut asked): Json<CertificateSearch>,
 ) -> Result<Response, ApiError> {
     asked.after = parameters.after.map(Value::String).or(asked.after);
-    let sight = Sight::of(&look.again(&state.inventory, &state.store).await?, &actor).await?;
+    let inventory = look.again(&state.inventory, &state.store).await?;
+    let sight = Sight::of(&inventory, &actor).await?;
+    let as_of = AsOf::now(&state, &inventory).await?;
     let Checked { search, after, limit } = filters::check(&state, sight, &asked).await?;
     let Some(search) = search else { return Ok(Page::default().answer("")) };
-    let page = page(&state, &search, after, limit.unwrap_or(PER_PAGE)).await?;
+    let page = page(&state, &search, after, limit.unwrap_or(PER_PAGE), as_of).await?;
     Ok(page.answer(&format!("{}?", uri.path())))
 }
 
@@ -82,8 +84,8 @@ pub(super) async fn page(
     search: &Search,
     after: Option<RecordNo>,
     limit: u32,
+    as_of: AsOf,
 ) -> Result<Page, ApiError> {
-    let as_of = AsOf::now(state).await?;
     let found = if search.is_empty() {
         state.store.certificates_after(after, limit).await?
     } else {

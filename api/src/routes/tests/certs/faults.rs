@@ -133,6 +133,7 @@ async fn a_certificate_that_was_signed_and_not_recorded_is_told_with_its_id() {
     let journal = api.fake.signer().journal.entries.concat();
     let id = journal.rsplit_once("\"certificateId\":\"").unwrap().1;
     assert!(message.contains(&id[..24]), "{message} without {}", &id[..24]);
+    assert_eq!(answer.json()["certId"], id[..24]);
 }
 
 #[tokio::test]

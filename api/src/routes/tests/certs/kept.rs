@@ -39,6 +39,11 @@ async fn p12(persona: &Persona, issued: &Value) -> Answer {
     persona.get(&format!("{}/p12", path(issued))).await
 }
 
+fn removed() -> (String, String) {
+    let told = "The private key was removed: its Private Key Retention Period was over";
+    ("key data removed".to_owned(), told.to_owned())
+}
+
 fn code(answer: &Answer) -> (u16, String) {
     answer.refusal()
 }
@@ -183,8 +188,7 @@ async fn a_key_is_kept_to_the_last_moment_of_its_period_and_no_byte_of_it_longer
         assert_eq!(code(&p12(&api.member(), &issued).await), gone());
         let record = record(&api, &issued).await;
         assert_eq!(record["hasKeyData"], false);
-        let told = format!("The private key was removed: it is kept for {value} {unit}");
-        assert_eq!(last(&record), ("key data removed".to_owned(), told));
+        assert_eq!(last(&record), removed());
         for form in [&kept.p12, &kept.jks, &kept.pem] {
             assert!(!is_on_disk(form), "{value} {unit}");
         }
@@ -225,6 +229,7 @@ async fn what_is_over_stays_over_when_the_period_is_lengthened_before_the_job_ha
     assert_eq!(record(&api, &old).await["hasKeyData"], false);
     assert_eq!(record(&api, &young).await["hasKeyData"], true);
     assert_eq!(purge_once(&api.state).await.unwrap(), Some(1));
+    assert_eq!(last(&record(&api, &old).await), removed());
     assert_eq!(p12(&api.member(), &young).await.status, 200);
     api.clock.advance(Duration::days(20));
     assert_eq!(code(&p12(&api.member(), &young).await), (410, GONE.1.to_owned()));
@@ -299,7 +304,7 @@ async fn a_process_opens_the_data_keys_at_its_start_and_needs_no_token_for_downl
     assert!(api.state.vault.open_all(&api.state).await.is_err());
     let closed = p12(&api.member(), &issued).await;
     assert_eq!(code(&closed), (503, "token_unavailable".to_owned()));
-    assert!(closed.text.contains("it is kept, and the same request may be sent again"));
+    assert!(closed.text.contains("because the token is away"));
 }
 
 #[tokio::test]
