@@ -129,9 +129,11 @@ fn not_der(error: der::Error) -> IssueError {
     IssueError::Signing(SigningError::Draft(DraftError::NotDer(error)))
 }
 
-/// The CN, or what else there is: an entry without a name is passed over by some readers.
+/// The CN, or what else there is: an entry without a name is passed over by some readers, and one of
+/// blanks alone by people.
 fn shown_as(common_name: &str, subject_dn: &str) -> String {
-    let name = [common_name, subject_dn, "certificate"].into_iter().find(|name| !name.is_empty());
+    let name =
+        [common_name, subject_dn, "certificate"].into_iter().find(|name| !name.trim().is_empty());
     name.unwrap_or_default().to_owned()
 }
 

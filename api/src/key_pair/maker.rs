@@ -117,11 +117,11 @@ async fn on<T: Send + 'static>(
 /// Seats in the queue: at some 40 ms each a few seconds' worth.
 const WAITING: usize = 256;
 
-/// What a key of this kind takes on average, in seats.
+/// What a key of this kind takes on average, in seats: the fourth power of its length.
 fn seats(algorithm: KeyAlgorithm) -> u32 {
     match algorithm {
-        KeyAlgorithm::Rsa3072 => 4,
-        KeyAlgorithm::Rsa4096 => 10,
+        KeyAlgorithm::Rsa3072 => 5,
+        KeyAlgorithm::Rsa4096 => 16,
         KeyAlgorithm::Rsa2048
         | KeyAlgorithm::EcdsaP256
         | KeyAlgorithm::EcdsaP384

@@ -20,8 +20,8 @@ pub const RETENTION: Description = Description {
     name: "privateKeyRetentionPeriod",
     title: "Private Key Retention Period",
     help: "How long the private key of a DN request is kept, so that its owner can download it \
-           again as PKCS #12, JKS or PEM. 0 keeps none. A shorter period removes what is older \
-           within a minute; a longer one brings nothing back.",
+           again as PKCS #12, JKS or PEM. 0 keeps none. A shorter period ends that at once \
+           for what is older, which is removed within a minute; a longer one brings nothing back.",
     kind: Kind::Duration {
         default: Period { value: 30, unit: TimeUnit::Days },
         least: Period { value: 0, unit: TimeUnit::Minutes },
