@@ -21,6 +21,7 @@ use crate::clock::Clock;
 use crate::config::Config;
 use crate::error::ApiError;
 use crate::inventory::view::LatestView;
+use crate::issuance::under_way::UnderWay;
 use crate::key_data::Vault;
 use crate::key_pair::KeyMaker;
 use crate::random::Random;
@@ -61,6 +62,8 @@ pub struct App {
     pub audit: Recorder,
     /// What was read of the inventory, while it stands.
     pub inventory: LatestView,
+    /// Which certificates are being signed.
+    pub under_way: Arc<UnderWay>,
     /// The time.
     pub clock: Arc<dyn Clock>,
     /// Randomness.

@@ -135,7 +135,7 @@ impl FromRequestParts<AppState> for Authenticated {
             return Ok(known.clone());
         }
         let token = bearer::of_request(&parts.headers)?;
-        let now = state.clock.now();
+        let (now, since) = (state.clock.now(), state.under_way.since());
         let (user, held, inventory) = match Sent::of(token) {
             None => {
                 let claims = state.tokens.verify(token, now)?;
@@ -173,7 +173,7 @@ impl FromRequestParts<AppState> for Authenticated {
         let must_change_password = holder.must_change_password;
         let found = Self { actor, token: held, must_change_password };
         parts.extensions.insert(found.clone());
-        parts.extensions.insert(Look::at(inventory));
+        parts.extensions.insert(Look::at(inventory, since));
         Ok(found)
     }
 }
@@ -200,7 +200,8 @@ impl FromRequestParts<AppState> for Look {
         if let Some(look) = parts.extensions.get::<Self>() {
             return Ok(look.clone());
         }
-        Ok(Self::at(state.inventory.now(&state.store).await?))
+        let since = state.under_way.since();
+        Ok(Self::at(state.inventory.now(&state.store).await?, since))
     }
 }
 

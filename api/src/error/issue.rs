@@ -61,6 +61,7 @@ impl From<IssueError> for ApiError {
             IssueError::Context(cause @ ContextError::Malformed(_)) => Self::internal(cause),
             IssueError::Signing(SigningError::Draft(problem)) => draft(problem),
             IssueError::Signing(SigningError::Signer(error)) => Self::Signer(error),
+            IssueError::Signing(SigningError::NoLongerPermitted(refused)) => *refused,
             IssueError::NotACertificate(cause) => Self::internal(cause),
             IssueError::NotRecorded { certificate_id, source } => {
                 Self::NotRecorded { certificate_id, source }

@@ -12,10 +12,13 @@ mod profile_check;
 pub mod profile_definition;
 pub mod profile_names;
 pub mod profile_values;
+mod settle;
 pub mod subject_rules;
 pub mod team;
 pub mod user;
 pub mod view;
+
+pub(crate) use settle::settle;
 
 /// Leaves each element once, the first where it stands.
 pub(crate) fn keep_first<T: PartialEq>(list: &mut Vec<T>) {

@@ -8,6 +8,7 @@ use crate::audit::Item as _;
 use crate::auth::Administrator;
 use crate::auth::client_address::ClientAddress;
 use crate::error::{ApiError, Code, Dependant};
+use crate::inventory::settle;
 use crate::ip_white_list::IpWhiteList;
 use crate::reference::name_taken;
 use crate::store::account::Group;
@@ -100,6 +101,7 @@ pub async fn change(
     check_administrators(&mut write, &what).await?;
     let entry = state.audited("change", "teams").made(&(&after, issuers, members));
     write.commit(entry.before(fields_before)).await?;
+    settle(state).await;
     tracing::info!(administrator = by.username(), team.id = %id, "changed a team");
     Ok(())
 }

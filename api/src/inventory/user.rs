@@ -7,6 +7,7 @@ use crate::audit::Item as _;
 use crate::auth::Administrator;
 use crate::auth::password::Password;
 use crate::error::{ApiError, Code};
+use crate::inventory::settle;
 use crate::store::Write;
 use crate::store::account::{Account, Group};
 
@@ -82,6 +83,7 @@ pub async fn change(
     }
     let entry = state.audited("change", "users").on(&id, &after.username);
     write.commit(entry.before(fields_before).after(fields)).await?;
+    settle(state).await;
     tracing::info!(administrator = by.username(), user.id = %id, "changed a user");
     Ok(())
 }
@@ -104,6 +106,7 @@ pub async fn delete(state: &AppState, by: &Administrator, id: UserId) -> Result<
     let username = &account.username;
     check_administrators(&mut write, &format!("the user {username} would be gone")).await?;
     write.commit(state.audited("delete", "users").removed(&(&account, &teams[..]))).await?;
+    settle(state).await;
     tracing::info!(administrator = by.username(), user.id = %id, "deleted a user");
     Ok(())
 }

@@ -13,6 +13,7 @@ use tokio::time::Instant;
 use super::cert_issuer;
 use crate::error::ApiError;
 use crate::issuance::csr_issuance::Issuer;
+use crate::issuance::under_way::Since;
 use crate::reference::{Find, Item};
 use crate::settings::Settings;
 use crate::store::account::TokenHolder;
@@ -52,13 +53,19 @@ impl LatestView {
 #[derive(Clone, Debug)]
 pub struct Look {
     view: InventoryView,
+    since: Since,
     at: Instant,
 }
 
 impl Look {
-    /// At `view`, just now.
-    pub fn at(view: InventoryView) -> Self {
-        Self { view, at: Instant::now() }
+    /// At `view`, just now; the look began at `since`.
+    pub fn at(view: InventoryView, since: Since) -> Self {
+        Self { view, since, at: Instant::now() }
+    }
+
+    /// When it began.
+    pub fn since(&self) -> Since {
+        self.since
     }
 
     /// The inventory for the rest of the request, whose body may have taken its time: the same one

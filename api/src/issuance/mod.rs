@@ -24,3 +24,4 @@ pub mod requested_extensions;
 pub mod signing;
 pub mod subject_key;
 pub mod tbs;
+pub mod under_way;

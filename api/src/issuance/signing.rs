@@ -9,6 +9,7 @@ use chancery_shared::wire::v1::SignCertificate;
 use chancery_shared::wire::{Context, JournalHead, RefusalCode};
 
 use super::tbs::{Draft, DraftError};
+use crate::error::ApiError;
 use crate::signer_client::{Journaled, SignerClient, SignerError, Signing as Answer};
 
 /// Signs end-entity certificates.
@@ -71,6 +72,9 @@ pub enum SigningError {
     /// [`SignerError::outcome_is_unknown`] tells the last from the others.
     #[error(transparent)]
     Signer(#[from] SignerError),
+    /// Since the request was let in, the issuer or the team was taken away; or nobody could tell.
+    #[error("the request is no longer permitted")]
+    NoLongerPermitted(#[source] Box<ApiError>),
 }
 
 impl SigningError {

@@ -6,6 +6,7 @@ use super::{By, Items, Outcome, guard, hold, remove, retention, told};
 use crate::app::AppState;
 use crate::audit;
 use crate::error::ApiError;
+use crate::inventory::settle;
 use crate::store::Unaudited;
 use crate::store::retention::{ItemId, Transition};
 
@@ -61,6 +62,7 @@ async fn run(state: &AppState, by: &By, id: ItemId) -> Result<Outcome, ApiError>
         ItemId::CertIssuer(issuer) => {
             write.set_cert_issuer_deleted(issuer, now, &by.username).await?;
             write.commit(entry()).await?;
+            settle(state).await;
         }
         ItemId::LocalCa(ca) => {
             let marked = local_ca::mark(state, by, &mut write, ca, Transition::Deleting).await?;

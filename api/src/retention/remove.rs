@@ -9,6 +9,7 @@ use super::{By, hold, retention, told};
 use crate::app::AppState;
 use crate::audit;
 use crate::error::ApiError;
+use crate::inventory::settle;
 use crate::store::Unaudited;
 use crate::store::retention::{ItemId, Transition};
 
@@ -112,6 +113,7 @@ pub(super) async fn one(
         ItemId::CertIssuer(issuer) => {
             write.remove_cert_issuer(issuer).await?;
             write.commit(entry()).await?;
+            settle(state).await;
         }
         ItemId::LocalCa(ca) => {
             let marked = local_ca::mark(state, by, &mut write, ca, Transition::Removing).await?;

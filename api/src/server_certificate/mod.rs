@@ -128,6 +128,8 @@ async fn renew(
     let owner = first_start::owner(state).await?;
     let owner = owner.ok_or_else(|| ApiError::not_found("administrator"))?;
     let request_id = format!("https-{}", state.new_id::<chancery_shared::id::kind::Row>());
+    // Whoever deletes the issuer waits for what it issues here.
+    let _seat = state.under_way.enter();
     let issuer = state.store.live_cert_issuer_named(ISSUER).await?;
     let issuer = issuer.ok_or_else(|| ApiError::not_found("Certificate Issuer"))?;
     let issuer = cert_issuer::issuing(&state.store, issuer.id).await?;

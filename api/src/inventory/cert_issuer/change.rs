@@ -6,6 +6,7 @@ use super::{check_generators, check_policy, unknown};
 use crate::app::AppState;
 use crate::audit::Item as _;
 use crate::error::ApiError;
+use crate::inventory::settle;
 use crate::reference::name_taken;
 use crate::retention;
 use crate::store::cert_issuer::CertIssuer;
@@ -88,6 +89,7 @@ pub async fn change(
     }
     let entry = state.audited("change", "ca").made(&(&after, teams));
     write.commit(entry.before(fields_before)).await?;
+    settle(state).await;
     tracing::info!(username = by, cert_issuer.id = %id, "changed a Certificate Issuer");
     Ok(after)
 }

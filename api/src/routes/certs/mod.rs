@@ -1,5 +1,6 @@
 //! `/certs`: certificates, requested and read, and their records.
 
+mod admitted;
 mod asking;
 mod change;
 mod delete;

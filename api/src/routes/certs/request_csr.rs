@@ -9,6 +9,7 @@ use tracing::Instrument as _;
 use super::super::json::certificate_request::{CsrRequest, IssuedCertificate};
 use super::super::json::preview::RequestAnswer;
 use super::super::record::AsOf;
+use super::admitted::Admitted;
 use super::asking::{Parameters, new_ids, previewed, requester, told};
 use crate::app::AppState;
 use crate::audit;
@@ -18,6 +19,7 @@ use crate::inventory::view::Look;
 use crate::issuance::csr_issuance::{CsrIssuance, CsrRequestBody, Issued, Issuer};
 use crate::issuance::issue::issue;
 use crate::issuance::preview;
+use crate::issuance::under_way::Since;
 use crate::issuer_choice::{self, IssuerChoice, Permitted};
 use crate::json::Json;
 use crate::request::{Query, RequestId, Told};
@@ -42,6 +44,7 @@ pub(super) async fn request_csr(
 ) -> Result<(Option<Extension<Told>>, Json<RequestAnswer>), ApiError> {
     let is_preview = parameters.is_preview()?;
     // 1. Who, and for which team. As it is now: the body may have taken its time.
+    let since = look.since();
     let inventory = look.again(&state.inventory, &state.store).await?;
     let team = TeamChoice { name: body.team_name.clone(), id: body.team_id.clone() };
     let member = team::resolve(&inventory, actor, &team).await?;
@@ -56,7 +59,7 @@ pub(super) async fn request_csr(
     permitted.check_takes_csrs()?;
     let issuer = inventory.issuer(permitted.issuer().id).await?;
 
-    let request = Accepted { permitted, issuer, request_id, body };
+    let request = Accepted { permitted, since, issuer, request_id, body };
     if is_preview {
         audit::only_reads();
         let as_of = AsOf::now(&state, &inventory).await?;
@@ -74,6 +77,7 @@ pub(super) async fn request_csr(
 /// A request that may be made.
 struct Accepted {
     permitted: Permitted,
+    since: Since,
     issuer: Arc<Issuer>,
     request_id: RequestId,
     body: CsrRequest,
@@ -81,7 +85,8 @@ struct Accepted {
 
 impl Accepted {
     async fn issue(self, state: AppState) -> Result<(Issued, Told), ApiError> {
-        let issued = issue(self.issuance(&state), &state.signer, &state.store).await?;
+        let signing = Admitted::new(&state, &self.permitted, self.since);
+        let issued = issue(self.issuance(&state), &signing, &state.store).await?;
         let told = told(&self.permitted, issued.certificate_id);
         Ok((issued, told))
     }
@@ -95,7 +100,7 @@ impl Accepted {
     }
 
     fn issuance<'a>(&'a self, state: &'a AppState) -> CsrIssuance<'a> {
-        let Self { permitted, issuer, request_id, body } = self;
+        let Self { permitted, since: _, issuer, request_id, body } = self;
         CsrIssuance {
             requester: requester(permitted, request_id),
             issuer,

@@ -13,6 +13,7 @@ use tracing::Instrument as _;
 use super::super::json::certificate_request::{self, DnRequest};
 use super::super::json::preview::DnRequestAnswer;
 use super::super::record::AsOf;
+use super::admitted::Admitted;
 use super::asking::{Parameters, new_ids, previewed, requester, told};
 use crate::app::AppState;
 use crate::audit;
@@ -23,6 +24,7 @@ use crate::issuance::csr_issuance::Issuer;
 use crate::issuance::dn_issuance::{DnIssuance, DnRequestBody, IssuedWithKey};
 use crate::issuance::issue_dn::{Package, Workshop, issue_for_dn};
 use crate::issuance::preview;
+use crate::issuance::under_way::Since;
 use crate::issuer_choice::{self, IssuerChoice, Permitted};
 use crate::json::Json;
 use crate::packaging::Closing;
@@ -58,6 +60,7 @@ pub(super) async fn request_dn(
 > {
     let is_preview = parameters.is_preview()?;
     // 1. Who, and for which team. As it is now: the body may have taken its time.
+    let since = look.since();
     let inventory = look.again(&state.inventory, &state.store).await?;
     let team = TeamChoice { name: body.team_name.take(), id: body.team_id.take() };
     let member = team::resolve(&inventory, actor, &team).await?;
@@ -76,7 +79,7 @@ pub(super) async fn request_dn(
     let closing = closing(&state, &mut body)?;
 
     let retention = inventory.settings().await?.retention;
-    let request = Accepted { permitted, issuer, generator, request_id, body, retention };
+    let request = Accepted { permitted, since, issuer, generator, request_id, body, retention };
     if is_preview {
         audit::only_reads();
         return request.preview(&state).map(|preview| ([NO_STORE], None, Json(preview)));
@@ -131,6 +134,7 @@ fn closing(state: &AppState, body: &mut DnRequest) -> Result<Closing, ApiError> 
 /// A request that may be made.
 struct Accepted {
     permitted: Permitted,
+    since: Since,
     issuer: Arc<Issuer>,
     generator: CsrGenerator,
     request_id: RequestId,
@@ -146,8 +150,8 @@ impl Accepted {
     ) -> Result<(IssuedWithKey, Told), ApiError> {
         let workshop = Workshop { keys: state.keys.clone(), random: Arc::clone(&state.random) };
         let issuance = self.issuance(&state);
-        let issued =
-            issue_for_dn(issuance, package, &workshop, &state.signer, &state.store).await?;
+        let signing = Admitted::new(&state, &self.permitted, self.since);
+        let issued = issue_for_dn(issuance, package, &workshop, &signing, &state.store).await?;
         let told = told(&self.permitted, issued.certificate_id);
         Ok((issued, told))
     }
@@ -163,7 +167,7 @@ impl Accepted {
     }
 
     fn issuance<'a>(&'a self, state: &AppState) -> DnIssuance<'a> {
-        let Self { permitted, issuer, generator, request_id, body, retention: _ } = self;
+        let Self { permitted, since: _, issuer, generator, request_id, body, retention: _ } = self;
         DnIssuance {
             requester: requester(permitted, request_id),
             issuer,

@@ -16,6 +16,7 @@ mod preview;
 mod record;
 mod refused;
 mod search;
+mod taken_away;
 
 pub(super) use self::import::FOREIGN;
 

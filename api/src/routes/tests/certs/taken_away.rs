@@ -1,0 +1,115 @@
+//! The issuer or the team of a request is taken away while the request is under way.
+
+use std::sync::Arc;
+
+use axum::http::Method;
+use chancery_shared::wire::v1::Request;
+use serde_json::json;
+use tokio::sync::Notify;
+use tokio::task::yield_now;
+
+use super::{ISSUER, body, records};
+use crate::signer_client::fake_signer::Reaction;
+use crate::testing::{Api, Persona, api_with_issuer};
+
+/// How an administrator takes it away, and what a request that is too late is told.
+const WAYS: [(&str, Method, &str, (u16, &str)); 5] = [
+    ("deleted", Method::DELETE, "/api/admin/ca/{issuer}", (422, "unknown_issuer")),
+    ("forced", Method::DELETE, "/api/admin/ca/{issuer}/force", (422, "unknown_issuer")),
+    ("withdrawn", Method::PUT, "/api/admin/ca/{issuer}", (403, "not_permitted")),
+    ("left", Method::PUT, "/api/admin/users/{member}", (403, "not_a_member")),
+    ("put out", Method::PUT, "/api/admin/teams/{team}", (403, "not_a_member")),
+];
+
+async fn take_away(api: &Api, admin: &Persona, way: usize) -> u16 {
+    let issuer = admin.get("/api/admin/ca").await.json()[0]["id"].as_str().unwrap().to_owned();
+    let (name, method, path, _) = &WAYS[way];
+    let path = path
+        .replace("{issuer}", &issuer)
+        .replace("{member}", &api.member_id().to_string())
+        .replace("{team}", &api.default_team.to_string());
+    let change = match *name {
+        "withdrawn" => json!({"teams": ["Administrators"]}),
+        "left" => json!({"teamsIds": []}),
+        _ => json!({"members": []}),
+    };
+    let answer = if *method == Method::PUT {
+        admin.put(&path, &change).await
+    } else {
+        admin.delete(&path).await
+    };
+    answer.status.as_u16()
+}
+
+/// Lets each request that `holds` names wait for the second, and says by the first that one does.
+fn hold(api: &Api, holds: fn(&Request) -> bool) -> (Arc<Notify>, Arc<Notify>) {
+    let (came, go_on) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let (tell, told) = (Arc::clone(&came), Arc::clone(&go_on));
+    api.fake.script(move |request| {
+        if !holds(request) {
+            return Reaction::Answer;
+        }
+        tell.notify_one();
+        Reaction::AnswerWhen(Arc::clone(&told))
+    });
+    (came, go_on)
+}
+
+#[tokio::test]
+async fn who_takes_it_away_is_answered_after_what_is_being_signed_is_recorded() {
+    for way in 0..WAYS.len() {
+        let api = api_with_issuer().await;
+        let (came, go_on) = hold(&api, |request| matches!(request, Request::SignCertificate(_)));
+        let (member, admin) = (api.member(), api.administrator());
+        let version = api.state.store.inventory_version().await.unwrap();
+
+        let body = body();
+        let request = member.post("/api/certs/requestp10", &body);
+        let mut request = std::pin::pin!(request);
+        tokio::select! { _ = &mut request => panic!("it is held"), () = came.notified() => {} }
+        let mut taking = std::pin::pin!(take_away(&api, &admin, way));
+        let is_committed = async {
+            while api.state.store.inventory_version().await.unwrap() == version {
+                yield_now().await;
+            }
+        };
+        tokio::select! { _ = &mut taking => panic!("{}: too early", WAYS[way].0), () = is_committed => {} }
+        for _ in 0..100 {
+            tokio::select! { biased;
+                _ = &mut taking => panic!("{}: too early", WAYS[way].0),
+                () = yield_now() => {}
+            }
+        }
+        go_on.notify_one();
+
+        let (issued, taken) = tokio::join!(request, taking);
+        assert_eq!((issued.status.as_u16(), taken), (200, 200), "{}: {}", WAYS[way].0, issued.text);
+    }
+}
+
+#[tokio::test]
+async fn what_was_not_asked_for_yet_when_it_is_taken_away_is_never_signed() {
+    for (way, (name, .., (status, code))) in WAYS.iter().enumerate() {
+        let api = api_with_issuer().await;
+        let admin = api.administrator();
+        let kept = json!({"privateKeyRetentionPeriod": {"value": 1, "unit": "days"}});
+        assert_eq!(admin.put("/api/admin/settings", &kept).await.status, 200);
+        let before = records(&api).await;
+        let (came, go_on) = hold(&api, |request| matches!(request, Request::Seal(_)));
+        let member = api.member();
+        let body = json!({
+            "caName": ISSUER, "dn": "CN=www.example.test", "csrGeneratorName": "ECDSA P-256",
+            "p12Password": "open sesame",
+        });
+
+        let request = member.post("/api/certs/request", &body);
+        let mut request = std::pin::pin!(request);
+        tokio::select! { _ = &mut request => panic!("it is held"), () = came.notified() => {} }
+        assert_eq!(take_away(&api, &admin, way).await, 200, "{name}");
+        go_on.notify_one();
+        let refused = request.await;
+
+        assert_eq!(refused.refusal(), (*status, (*code).to_owned()), "{name}: {}", refused.text);
+        assert_eq!(records(&api).await, before, "{name}");
+    }
+}
