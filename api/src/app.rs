@@ -26,7 +26,7 @@ use crate::key_data::Vault;
 use crate::key_pair::KeyMaker;
 use crate::random::Random;
 use crate::readiness::{NotReady, Readiness};
-use crate::retention::{AtStart, Guard};
+use crate::retention::{AtStart, Failed, Guard};
 use crate::signer_client::{SignerClient, SignerError};
 use crate::store::Store;
 use crate::{error, health, openapi, request, routes};
@@ -84,6 +84,8 @@ pub struct App {
     pub purge_guard: Arc<Guard>,
     /// What the start of this process brought nearer.
     pub purge_start: Arc<AtStart>,
+    /// What could not be purged when it was tried last.
+    pub purge_failed: Arc<Failed>,
     /// What must be able to work; a part adds itself when it starts.
     pub readiness: Readiness,
 }

@@ -159,6 +159,7 @@ impl Service {
             vault: Vault::default(),
             purge_guard: Arc::new(Guard::new(random::id(&*clock, &*random), &*clock)),
             purge_start: Arc::default(),
+            purge_failed: Arc::default(),
             under_way: Arc::default(),
             clock,
             random,

@@ -85,6 +85,7 @@ pub(crate) async fn api_on(store: TestStore, change: impl FnOnce(&mut Config)) -
         vault: Vault::default(),
         purge_guard: Arc::new(Guard::new(random::id(&*clock, &*random), &*clock)),
         purge_start: Arc::default(),
+        purge_failed: Arc::default(),
         under_way: Arc::default(),
         keys: KeyMaker::new(config.key_pool),
         clock: Arc::clone(&clock) as _,

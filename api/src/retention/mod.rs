@@ -7,6 +7,7 @@
 
 mod agreement;
 mod delete;
+mod failed;
 mod guard;
 mod items;
 mod key;
@@ -23,6 +24,7 @@ mod told;
 
 pub use agreement::{Disagreement, disagreements, repair};
 pub use delete::{delete, rehearse_deletion};
+pub use failed::Failed;
 pub use guard::{Guard, Hastened, Pause};
 pub use items::{Along, Items};
 pub use purge::{AtStart, ItemPurger};

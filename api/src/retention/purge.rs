@@ -116,6 +116,11 @@ fn told(done: Result<Purged, StoreError>) -> Option<Result<String, String>> {
 
 /// Purges what is due, if nothing speaks against it.
 pub(crate) async fn run_once(state: &AppState) -> Result<Purged, StoreError> {
+    run_batch(state, BATCH).await
+}
+
+/// The same with so many items at most.
+pub(super) async fn run_batch(state: &AppState, batch: usize) -> Result<Purged, StoreError> {
     if let Some(pause) = state.purge_guard.look(state).await? {
         return Ok(Purged::Paused(pause.to_string()));
     }
@@ -127,25 +132,31 @@ pub(crate) async fn run_once(state: &AppState) -> Result<Purged, StoreError> {
     if !lease.renew().await? {
         return Ok(Purged::Elsewhere);
     }
-    let done = purge(state, &lease).await;
+    let done = purge(state, &lease, batch).await;
     lease.give_back().await;
     done
 }
 
-async fn purge(state: &AppState, lease: &Lease<'_>) -> Result<Purged, StoreError> {
+async fn purge(state: &AppState, lease: &Lease<'_>, batch: usize) -> Result<Purged, StoreError> {
     let items = Items::new(state.store.retained().await?, retention(state));
     let run: RowId = state.new_id();
     let by =
         By { user_id: None, username: JOB.name.to_owned(), request_id: format!("purge-{run}") };
     let (mut removed, mut left, mut why) = (0, 0, None);
-    for id in items.due(state.clock.now()).into_iter().take(BATCH) {
+    let due = state.purge_failed.last(items.due(state.clock.now()));
+    for id in due.into_iter().take(batch) {
         if !lease.renew().await? {
             break;
+        }
+        // A clock may be set, and another process come, while the ones before it are removed.
+        if let Some(pause) = state.purge_guard.look(state).await? {
+            return Ok(Purged::Paused(pause.to_string()));
         }
         match remove::one(state, &by, id, Reason::Due).await {
             Ok(true) => removed += 1,
             Ok(false) => {}
             Err(error) => {
+                state.purge_failed.add(id);
                 left += 1;
                 why.get_or_insert(error.message());
             }

@@ -4,6 +4,7 @@ mod agreement;
 mod faults;
 mod model;
 mod purge;
+mod purge_order;
 mod removals;
 mod rules;
 mod scene;

@@ -9,7 +9,7 @@ use crate::retention::purge::{Purged, run_once};
 use crate::signer_client::fake_signer::{Reaction, refusal};
 
 const TEN_MINUTES: Duration = Duration::minutes(10);
-const DAYS: Duration = Duration::days(30);
+pub(super) const DAYS: Duration = Duration::days(30);
 
 async fn purge(scene: &Scene) -> Purged {
     run_once(&scene.api.state).await.unwrap()
@@ -19,11 +19,11 @@ fn done(removed: usize) -> Purged {
     Purged::Done { removed, left: 0, why: None }
 }
 
-fn is_paused(purged: &Purged) -> bool {
+pub(super) fn is_paused(purged: &Purged) -> bool {
     matches!(purged, Purged::Paused(_))
 }
 
-async fn deleted(change: impl Fn(&mut crate::config::Config)) -> Vec<Scene> {
+pub(super) async fn deleted(change: impl Fn(&mut crate::config::Config)) -> Vec<Scene> {
     let scenes = scenes(change).await;
     for scene in &scenes {
         scene.delete_down_to_the_store().await;
