@@ -229,6 +229,12 @@ impl Approvals {
         waiting
     }
 
+    /// What waits or is being done, however old.
+    #[must_use]
+    pub fn open_ones(&self) -> Vec<Arc<ParkedRequest>> {
+        self.parked().values().filter(|request| request.is_open()).cloned().collect()
+    }
+
     /// The file first, then the memory: what the disk refused is as it was.
     async fn write(&self, request: ParkedRequest) -> io::Result<()> {
         let folder = self.folder.clone();

@@ -72,7 +72,7 @@ pub enum Fate {
     },
     /// The operator said no.
     Denied,
-    /// Nobody decided in time, or it can't be done any more.
+    /// Nobody decided in time, or it can't be done any more, or its key was taken out of use since.
     Expired,
 }
 
@@ -99,6 +99,11 @@ impl ParkedRequest {
 
     pub(super) fn is_waiting(&self, now: OffsetDateTime) -> bool {
         self.fate == Fate::Waiting && now < self.expires_at()
+    }
+
+    /// Whether something may still come of it.
+    pub(super) fn is_open(&self) -> bool {
+        matches!(self.fate, Fate::Waiting | Fate::Deciding { .. })
     }
 
     /// Whether it has been kept as long again after its end, so that the API could learn its fate.
@@ -136,6 +141,7 @@ impl From<Decided> for Fate {
         match decided {
             Decided::Nothing => Self::Waiting,
             Decided::Denied => Self::Denied,
+            Decided::Withdrawn => Self::Expired,
             Decided::Done { signature } => Self::Approved { signature },
         }
     }

@@ -16,6 +16,8 @@ pub enum Decided {
     Nothing,
     /// The operator said no.
     Denied,
+    /// The key was taken out of use since: nobody's word on an enable from before that counts.
+    Withdrawn,
     /// The operator said yes, and it was done. Of a key that is being destroyed this says that it
     /// can't come back.
     Done {
@@ -51,10 +53,22 @@ pub fn decided(
             event if is_approved && is_deed(&event, request) => {
                 return Ok(Decided::Done { signature: None });
             }
+            event if withdraws(&event, request) => return Ok(Decided::Withdrawn),
             _ => {}
         }
     }
     Ok(Decided::Nothing)
+}
+
+/// Whether the event ends the request: a key that goes out of use takes along each enable of it that
+/// was asked for before.
+fn withdraws(event: &Event, request: &Request) -> bool {
+    match (event, request) {
+        (Event::KeyDisabled(event) | Event::KeyDestroying(event), Request::EnableKey(change)) => {
+            event.key_id == change.key_id
+        }
+        _ => false,
+    }
 }
 
 /// Whether the event is what was asked for. The context names the request, so the same change on

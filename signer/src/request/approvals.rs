@@ -60,6 +60,54 @@ pub(super) async fn park(
     Ok((approval_id, head))
 }
 
+/// The request that waits for the same change of the same key: asked for again, it takes no second
+/// place.
+pub(super) async fn waiting_for(
+    signer: &Signer,
+    change: &Request,
+    now: OffsetDateTime,
+) -> Option<ApprovalId> {
+    for parked in signer.approvals.waiting(now) {
+        let is_same = match (&parked.request, change) {
+            (Request::EnableKey(one), Request::EnableKey(other))
+            | (Request::DestroyKey(one), Request::DestroyKey(other)) => one.key_id == other.key_id,
+            _ => false,
+        };
+        if is_same && not_decided_before(signer, &parked).await.is_ok() {
+            return Some(parked.approval_id);
+        }
+    }
+    None
+}
+
+/// The enables of a key of which something may still come.
+pub(super) fn open_enables(signer: &Signer, key_id: KeyId) -> Vec<ApprovalId> {
+    let is_enable = |request: &Request| match request {
+        Request::EnableKey(change) => change.key_id == key_id,
+        _ => false,
+    };
+    let open = signer.approvals.open_ones().into_iter();
+    open.filter(|parked| is_enable(&parked.request)).map(|parked| parked.approval_id).collect()
+}
+
+/// Ends them, once the journal says that the key is out of use: a word of the operator on what was
+/// asked for before that must not bring it back.
+pub(super) async fn withdraw_enables(signer: &Signer, key_id: KeyId) {
+    for approval_id in open_enables(signer, key_id) {
+        end(signer, approval_id, Fate::Expired).await;
+        tracing::warn!(%approval_id, %key_id, "an enable that waited is over: its key is out of use");
+    }
+}
+
+/// Whether the approval that is being carried out still stands. To be asked while no key changes.
+pub(super) fn check_stands(signer: &Signer, approval_id: ApprovalId) -> Result<(), ApprovalError> {
+    let parked = signer.approvals.find(approval_id).ok_or(ApprovalError::Unknown)?;
+    match parked.fate {
+        Fate::Deciding { .. } => Ok(()),
+        _ => Err(ApprovalError::Closed),
+    }
+}
+
 /// The TBS that a parked request brings, if any.
 pub(super) fn tbs(request: &Request) -> Option<&Bytes> {
     match request {
@@ -202,7 +250,9 @@ async fn carry_out(signer: &Signer, parked: &ParkedRequest) -> Result<Option<Byt
         Request::InstallCaCertificate(install) => {
             ca_certificate::install_approved(signer, install).await.map(|()| None)
         }
-        Request::EnableKey(change) => keys::enable_approved(signer, change).await.map(|()| None),
+        Request::EnableKey(change) => {
+            keys::enable_approved(signer, approval_id, change).await.map(|()| None)
+        }
         Request::DestroyKey(change) => keys::destroy_approved(signer, change).await.map(|()| None),
         _ => Err(ApprovalError::Unknown.into()),
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use chancery_shared::bytes::Bytes;
 use chancery_shared::fail_point;
-use chancery_shared::id::KeyId;
+use chancery_shared::id::{ApprovalId, KeyId};
 use chancery_shared::wire::journal::{Event, KeyEvent};
 use chancery_shared::wire::v1::{
     self, CreateCaKey, KeyChange, KeyChanged, KeyCreated, KeyState, Pending, Reply, Request,
@@ -90,20 +90,21 @@ async fn clean_up(change: &Change<'_>, device: &Token, key_id: KeyId, error: &To
 }
 
 /// `disable-key`: journaled once no use of the key is left, and none begins any more: no intent of
-/// the key stands above the entry.
+/// the key stands above the entry. It ends the enables that wait for the operator.
 pub(super) async fn disable(signer: &Signer, request: KeyChange) -> Answer {
     let key_id = request.key_id;
     let change = begin(signer, &request).await?;
     let key = signer.keyring.key(key_id).ok_or(RequestError::UnknownKey)?;
     let head = match key.life {
         // Asked again after a lost reply: it is so already.
-        Life::Disabled => None,
-        Life::Live => {
+        Life::Disabled if approvals::open_enables(signer, key_id).is_empty() => None,
+        Life::Live | Life::Disabled => {
             let _at_rest = signer.keyring.put_to_rest(key_id).await;
             Some(change.make(Event::KeyDisabled(event(request))).await?)
         }
         is => return Err(RequestError::KeyState { is, needed: "live" }),
     };
+    approvals::withdraw_enables(signer, key_id).await;
     Ok((Reply::KeyChanged(KeyChanged { state: KeyState::Disabled }), head))
 }
 
@@ -125,9 +126,12 @@ pub(super) async fn enable(signer: &Signer, request: KeyChange) -> Answer {
 /// Enables a key that the operator lets be enabled.
 pub(super) async fn enable_approved(
     signer: &Signer,
+    approval_id: ApprovalId,
     request: KeyChange,
 ) -> Result<(), RequestError> {
     let change = begin(signer, &request).await?;
+    // The key may have been disabled again while this waited for its turn.
+    approvals::check_stands(signer, approval_id)?;
     enable_now(signer, &change, request).await.map(drop)
 }
 
@@ -200,6 +204,7 @@ async fn destroy_now(
             // No signature of the key is journaled after this entry.
             let _at_rest = signer.keyring.put_to_rest(key_id).await;
             change.make(Event::KeyDestroying(event(request))).await?;
+            approvals::withdraw_enables(signer, key_id).await;
             fail_point::reach("signer: key destroying");
         }
         is => return Err(RequestError::KeyState { is, needed: "disabled" }),
@@ -256,7 +261,11 @@ async fn park(
     now: OffsetDateTime,
 ) -> Answer {
     let (key_id, context) = (change.key_id, change.context.clone());
-    let parking = Parking { request: request(change), key_id, context, why };
+    let request = request(change);
+    if let Some(approval_id) = approvals::waiting_for(signer, &request, now).await {
+        return Ok((Reply::Pending(Pending { approval_id }), None));
+    }
+    let parking = Parking { request, key_id, context, why };
     let (approval_id, head) = approvals::park(signer, parking, now).await?;
     Ok((Reply::Pending(Pending { approval_id }), Some(head)))
 }

@@ -44,6 +44,58 @@ fn a_key_that_is_destroyed_while_it_is_disabled_is_destroyed_with_approval_where
 }
 
 #[test]
+fn what_waits_already_is_not_parked_again() -> anyhow::Result<()> {
+    for (rule, again) in [
+        ("enable", Request::EnableKey as fn(KeyChange) -> Request),
+        ("destroy", Request::DestroyKey as fn(KeyChange) -> Request),
+    ] {
+        let (from, to) = (format!("{rule} = \"allow\""), format!("{rule} = \"approve\""));
+        let (mut home, mut peer, ca) = started(&[(&from, &to)])?;
+        state(&mut peer, &Request::DisableKey(change(&ca)))?;
+
+        let approval_id = parked(&mut peer, &again(change(&ca)))?;
+        let other = KeyChange { reason: "another reason".into(), ..change(&ca) };
+        assert_eq!(parked(&mut peer, &again(other))?, approval_id);
+        home.stop()?;
+        home.start()?;
+        let (mut peer, _) = Peer::connect(&home.socket())?;
+
+        assert_eq!(parked(&mut peer, &again(change(&ca)))?, approval_id);
+        assert_eq!(home.status()?.pending, 1);
+    }
+    Ok(())
+}
+
+#[test]
+fn an_enable_that_waits_is_over_once_its_key_is_disabled_or_destroyed() -> anyhow::Result<()> {
+    for out in [Request::DisableKey as fn(KeyChange) -> Request, Request::DestroyKey] {
+        let approve = ("enable = \"allow\"", "enable = \"approve\"");
+        let (mut home, mut peer, ca) = started(&[approve])?;
+        state(&mut peer, &Request::DisableKey(change(&ca)))?;
+        let approval_id = parked(&mut peer, &Request::EnableKey(change(&ca)))?;
+
+        state(&mut peer, &out(change(&ca)))?;
+
+        assert_eq!(fate(&mut peer, approval_id)?, ApprovalStatus::Expired);
+        assert_eq!(home.status()?.pending, 0);
+        // Nor does it come back with an older copy of its file.
+        home.stop()?;
+        edit(&home, approval_id, |parked| parked["fate"] = "waiting".into())?;
+        home.start()?;
+        let (mut peer, _) = Peer::connect(&home.socket())?;
+        let late = home.operator(&operator::Request::Approve(Decision { approval_id }))?;
+        assert!(
+            matches!(&late, Outcome::Refused(no) if no.code == RefusalCode::ApprovalState),
+            "{late:?}"
+        );
+        assert_eq!(fate(&mut peer, approval_id)?, ApprovalStatus::Expired);
+        let request = certificate(&mut peer, &ca)?;
+        assert_eq!(peer.refused(&request)?.code, RefusalCode::KeyState);
+    }
+    Ok(())
+}
+
+#[test]
 fn a_ca_below_waits_for_the_operator_who_approves_it_once() -> anyhow::Result<()> {
     let approve = ("ca_certificates = \"allow\"", "ca_certificates = \"approve\"");
     let (mut home, mut peer, ca) = started(&[approve])?;

@@ -75,7 +75,7 @@ async fn a_request_that_was_not_done_is_as_if_nobody_had_decided() {
     let enable = Request::EnableKey(change("mine"));
     let enabled = Event::KeyEnabled(key_event("mine"));
     let another_s = Event::KeyEnabled(key_event("another's"));
-    let destroying = Event::KeyDestroying(key_event("mine"));
+    let destroying = Event::KeyDestroying(key_event("another's"));
     let mine = approval_id();
     let other = ApprovalId::from_bytes([5; 12]);
     let ends = [
@@ -87,7 +87,12 @@ async fn a_request_that_was_not_done_is_as_if_nobody_had_decided() {
         ("done before", enable.clone(), vec![enabled.clone(), approved(mine)]),
         ("another's approval", enable.clone(), vec![approved(other), enabled]),
         ("another's deed", enable.clone(), vec![approved(mine), another_s]),
-        ("another deed", enable, vec![approved(mine), destroying]),
+        ("another deed", enable, vec![approved(mine), event(1)]),
+        (
+            "another's destroy",
+            Request::DestroyKey(change("mine")),
+            vec![approved(mine), destroying],
+        ),
         ("not approved", install, vec![installed]),
     ];
     for (what, request, events) in ends {
@@ -114,6 +119,32 @@ async fn a_change_that_was_approved_is_done_with_its_first_entry() {
         let found = decided(&home.folder(), 0, approval_id(), &request).unwrap();
 
         assert_eq!(found, Decided::Done { signature: None }, "{request:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_key_that_goes_out_of_use_ends_each_enable_from_before_but_not_what_was_done() {
+    let (enable, destroy) =
+        (Request::EnableKey(change("mine")), Request::DestroyKey(change("mine")));
+    let mine = approval_id();
+    let enabled = Event::KeyEnabled(key_event("mine"));
+    let done = Decided::Done { signature: None };
+    for out in
+        [Event::KeyDisabled(key_event("another's")), Event::KeyDestroying(key_event("another's"))]
+    {
+        for (what, request, events, expected) in [
+            ("waiting", &enable, vec![out.clone(), approved(mine)], Decided::Withdrawn),
+            ("approved", &enable, vec![approved(mine), out.clone()], Decided::Withdrawn),
+            ("done", &enable, vec![approved(mine), enabled.clone(), out.clone()], done.clone()),
+            ("another request", &destroy, vec![out.clone()], Decided::Nothing),
+        ] {
+            let home = Home::new();
+            write(home.open(), events).await;
+
+            let found = decided(&home.folder(), 0, mine, request).unwrap();
+
+            assert_eq!(found, expected, "{what}, {out:?}");
+        }
     }
 }
 
