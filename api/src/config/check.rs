@@ -36,6 +36,11 @@ impl Config {
                 None => defaults.database_url,
             },
             purge_after_days: check.number("deleteditems.purge.afterdays", 0, 36_500),
+            first_purge_after: Duration::from_mins(check.number(
+                "deleteditems.purge.firstafterminutes",
+                0,
+                1440,
+            )),
             // An absolute path stands as it is.
             signer_socket: defaults.home.join(signer_socket.text),
             trusted_proxies: check.trusted_proxies(),

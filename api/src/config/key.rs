@@ -25,6 +25,7 @@ pub const KEYS: &[Key] = &[
     Key { name: "database.url", default: "" },
     Key { name: "signer.socket", default: "run/signer.sock" },
     Key { name: "deleteditems.purge.afterdays", default: "30" },
+    Key { name: "deleteditems.purge.firstafterminutes", default: "10" },
     Key { name: "proxy.trusted", default: "" },
     Key { name: "request.max.bytes", default: "1048576" },
     Key { name: "request.body.timeout.seconds", default: "30" },

@@ -40,6 +40,8 @@ pub struct Config {
     pub database_url: String,
     /// `deleteditems.purge.afterdays`: how long deleted items are kept.
     pub purge_after_days: u32,
+    /// `deleteditems.purge.firstafterminutes`: nothing is purged so soon after a start.
+    pub first_purge_after: Duration,
     /// `signer.socket`: the signer's API socket.
     pub signer_socket: PathBuf,
     /// `proxy.trusted`: whose word is taken for where a request comes from.
@@ -68,6 +70,7 @@ impl Config {
             metrics_port: Some(9464),
             database_url: sqlite_below(&home),
             purge_after_days: 30,
+            first_purge_after: Duration::from_mins(10),
             signer_socket: home.join("run/signer.sock"),
             trusted_proxies: IpWhiteList::default(),
             max_body: 1024 * 1024,

@@ -44,6 +44,7 @@ fn each_key_can_be_set_in_the_file_or_by_the_environment_which_wins() {
     let text = "port = 9443\naddress:::\nbase.path=/chancery,/certs-old/\nmetrics.port=0\n\
                 database.url=postgres://u:p@db/x\nsigner.socket=/run/s.sock\n\
                 deleteditems.purge.afterdays = 0 \nproxy.trusted=192.0.2.0/24\n\
+                deleteditems.purge.firstafterminutes=0\n\
                 request.max.bytes=65536\n\
                 request.body.timeout.seconds=3\np12.iterations=20000\nkeys.pool.size=0\n\
                 keys.pool.refill.per.minute=10\nlog.level=info,chancery_api=debug\n";
@@ -55,6 +56,7 @@ fn each_key_can_be_set_in_the_file_or_by_the_environment_which_wins() {
         metrics_port: None,
         database_url: "postgres://u:p@db/x".to_owned(),
         purge_after_days: 0,
+        first_purge_after: Duration::ZERO,
         signer_socket: "/run/s.sock".into(),
         trusted_proxies: IpWhiteList::read("192.0.2.0/24").unwrap(),
         max_body: 65_536,

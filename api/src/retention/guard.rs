@@ -29,8 +29,6 @@ const OFF: Duration = Duration::DAY;
 /// A process that has said nothing for so long is gone: longer than clocks may be apart. One that
 /// ends in order says so.
 const GONE: Duration = Duration::minutes(65);
-/// After a start, so that a typo can be taken back.
-const FIRST: Duration = Duration::minutes(10);
 
 /// Why nothing is purged.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -117,8 +115,8 @@ impl Guard {
     }
 
     /// Whether the process runs long enough for its first purge.
-    pub(super) fn may_begin(&self, clock: &dyn Clock) -> bool {
-        clock.since_boot() - self.started >= FIRST
+    pub(super) fn may_begin(&self, state: &AppState) -> bool {
+        state.clock.since_boot() - self.started >= state.config.first_purge_after
     }
 
     /// Says that this process is there, and looks at clock and numbers.

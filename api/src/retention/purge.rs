@@ -95,7 +95,7 @@ pub(crate) enum Purged {
 fn told(done: Result<Purged, StoreError>) -> Option<Result<String, String>> {
     Some(match done {
         Ok(Purged::Elsewhere) => return None,
-        Ok(Purged::NotYet) => Ok("nothing is purged in the first 10 minutes".to_owned()),
+        Ok(Purged::NotYet) => Ok("nothing is purged so soon after the start".to_owned()),
         Ok(Purged::Paused(why)) => {
             tracing::error!(code = "purge-paused", "nothing is purged: {why}");
             metrics::gauge!("chancery_purge_paused").set(1);
@@ -125,7 +125,7 @@ pub(super) async fn run_batch(state: &AppState, batch: usize) -> Result<Purged, 
         return Ok(Purged::Paused(pause.to_string()));
     }
     metrics::gauge!("chancery_purge_paused").set(0);
-    if !state.purge_guard.may_begin(&*state.clock) {
+    if !state.purge_guard.may_begin(state) {
         return Ok(Purged::NotYet);
     }
     let lease = Lease::new(state, JOB);

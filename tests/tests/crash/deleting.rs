@@ -48,7 +48,7 @@ impl Change {
         }
     }
 
-    fn ask(self, client: &Client, id: &str) -> anyhow::Result<Answer> {
+    pub(crate) fn ask(self, client: &Client, id: &str) -> anyhow::Result<Answer> {
         let path = "/api/admin/localca";
         match self {
             Self::Delete => client.send("DELETE", &format!("{path}/{id}"), &[], None),
@@ -117,7 +117,7 @@ impl Killed {
     }
 }
 
-fn make(client: &Client, name: &str) -> anyhow::Result<String> {
+pub(crate) fn make(client: &Client, name: &str) -> anyhow::Result<String> {
     let body = json!({
         "name": name, "keyStoreName": "Local Token", "keyAlgorithm": "ECDSA P-256",
         "subjectDn": format!("CN={name}, O=Example"), "lifetimeInDays": 3650, "rootCa": true,
@@ -127,7 +127,7 @@ fn make(client: &Client, name: &str) -> anyhow::Result<String> {
 }
 
 /// Waits until nothing is in transition any more and keys and CAs agree.
-fn settle(scene: &Scene) -> anyhow::Result<()> {
+pub(crate) fn settle(scene: &Scene) -> anyhow::Result<()> {
     let client = scene.installation.administrator();
     patience::until("an end of all transitions", PATIENCE * 5, || {
         let in_transition = |ca: &Value| {
@@ -144,7 +144,7 @@ fn settle(scene: &Scene) -> anyhow::Result<()> {
     })
 }
 
-fn list(client: &Client, path: &str) -> anyhow::Result<Vec<Value>> {
+pub(crate) fn list(client: &Client, path: &str) -> anyhow::Result<Vec<Value>> {
     let list = client.get(&format!("/api/admin/{path}"))?.expect_status(200)?.json()?;
     list.as_array().cloned().context("no list")
 }

@@ -4,6 +4,7 @@ mod deleting;
 mod destroying;
 mod dn_request;
 mod places;
+mod purging;
 mod scene;
 
 use std::collections::BTreeMap;
@@ -68,6 +69,17 @@ on_both_engines! {
 
         scene.installation.check_invariants().unwrap();
         assert_eq!(rows, places::documented("A change").unwrap(), "{}", rows.join("\n"));
+        scene.installation.stop();
+    }
+
+    /// The same while the time of deleted ones is over.
+    fn a_process_killed_while_cas_are_purged_leaves_no_half_of_one(engine) {
+        let lines = ["deleteditems.purge.afterdays=1", "deleteditems.purge.firstafterminutes=0"];
+        let mut scene = Scene::start_with(engine, &lines).unwrap();
+
+        purging::kill_at_each(&mut scene).unwrap();
+
+        scene.installation.check_invariants().unwrap();
         scene.installation.stop();
     }
 }

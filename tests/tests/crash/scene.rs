@@ -25,8 +25,14 @@ pub(crate) struct Scene {
 
 impl Scene {
     pub(crate) fn start(engine: Engine) -> anyhow::Result<Self> {
+        Self::start_with(engine, &[])
+    }
+
+    /// With these lines in `application.properties`.
+    pub(crate) fn start_with(engine: Engine, lines: &[&'static str]) -> anyhow::Result<Self> {
         let signer_edits = vec![("segment_mib = 16", "segment_mib = 1")];
-        let plan = Plan { engine, signer_edits, sabotaged: true, ..Plan::default() };
+        let api_lines = lines.to_vec();
+        let plan = Plan { engine, signer_edits, api_lines, sabotaged: true, ..Plan::default() };
         let csr =
             Workbench::new()?.fresh_request("/CN=crash.example.test", "DNS:a.example.test")?;
         Ok(Self { installation: Installation::start_as(plan), csr, number: Arc::default() })
