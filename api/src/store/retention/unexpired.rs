@@ -10,17 +10,21 @@ use crate::timestamp::to_millis;
 const TABLE: &str = "certificate";
 
 statements! {
-    /// By the shelves of the index over ends, so that only what has not ended is looked at.
+    /// From the index alone; the CA's own certificate is looked up and taken off.
     UNEXPIRED_OF_LOCAL_CA = "
-        SELECT COUNT(*) FROM certificate
-         WHERE (not_after / 2592000000 * 4 + revoked * 2 + renewed) >= $2 / 2592000000 * 4
-           AND local_ca_id = $1 AND not_after >= $2 AND revoked = 0
-           AND certificate_id NOT IN (SELECT certificate_id FROM local_ca
-                                       WHERE local_ca_id = $1 AND certificate_id IS NOT NULL)";
+        SELECT COUNT(*) - (
+                   SELECT COUNT(*) FROM local_ca AS ca
+                     JOIN certificate AS own ON own.certificate_id = ca.certificate_id
+                    WHERE ca.local_ca_id = $1 AND own.local_ca_id = $1
+                      AND own.not_after >= $2 AND own.revoked = 0)
+          FROM certificate
+         WHERE local_ca_id = $1 AND not_after >= $2 AND revoked = 0";
+    /// From the same index, since an issuer's CA stays the same. The index of issuers would lead to
+    /// each row; a text that is put together does not.
     UNEXPIRED_OF_CERT_ISSUER = "
         SELECT COUNT(*) FROM certificate
-         WHERE (not_after / 2592000000 * 4 + revoked * 2 + renewed) >= $2 / 2592000000 * 4
-           AND cert_issuer_id = $1 AND not_after >= $2 AND revoked = 0";
+         WHERE local_ca_id = (SELECT local_ca_id FROM cert_issuer WHERE cert_issuer_id = $1)
+           AND not_after >= $2 AND revoked = 0 AND cert_issuer_id || '' = $1";
 }
 
 impl Store {

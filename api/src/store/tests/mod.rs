@@ -12,6 +12,7 @@ mod search_bounds;
 mod search_plans;
 mod searches;
 mod small;
+mod unexpired_plans;
 
 use sqlx::Executor as _;
 
