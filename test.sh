@@ -40,7 +40,7 @@ install_missing() {
   local missing=() pair
   for pair in gcc:gcc softhsm2-util:softhsm2 openssl:openssl certtool:gnutls-bin curl:curl jq:jq \
     python3:python3 shellcheck:shellcheck setpriv:util-linux pkill:procps certutil:libnss3-tools \
-    pk12util:libnss3-tools keytool:default-jre-headless g++:g++; do
+    pk12util:libnss3-tools keytool:default-jre-headless g++:g++ pkcs11-tool:opensc; do
     have "${pair%%:*}" || missing+=("${pair##*:}")
   done
   [[ -e /usr/include/stdio.h ]] || missing+=(libc6-dev)
