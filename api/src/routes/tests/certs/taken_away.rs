@@ -57,7 +57,7 @@ fn hold(api: &Api, holds: fn(&Request) -> bool) -> (Arc<Notify>, Arc<Notify>) {
 
 #[tokio::test]
 async fn who_takes_it_away_is_answered_after_what_is_being_signed_is_recorded() {
-    for way in 0..WAYS.len() {
+    for (way, (name, ..)) in WAYS.iter().enumerate() {
         let api = api_with_issuer().await;
         let (came, go_on) = hold(&api, |request| matches!(request, Request::SignCertificate(_)));
         let (member, admin) = (api.member(), api.administrator());
@@ -73,17 +73,17 @@ async fn who_takes_it_away_is_answered_after_what_is_being_signed_is_recorded() 
                 yield_now().await;
             }
         };
-        tokio::select! { _ = &mut taking => panic!("{}: too early", WAYS[way].0), () = is_committed => {} }
+        tokio::select! { _ = &mut taking => panic!("{name}: too early"), () = is_committed => {} }
         for _ in 0..100 {
             tokio::select! { biased;
-                _ = &mut taking => panic!("{}: too early", WAYS[way].0),
+                _ = &mut taking => panic!("{name}: too early"),
                 () = yield_now() => {}
             }
         }
         go_on.notify_one();
 
         let (issued, taken) = tokio::join!(request, taking);
-        assert_eq!((issued.status.as_u16(), taken), (200, 200), "{}: {}", WAYS[way].0, issued.text);
+        assert_eq!((issued.status.as_u16(), taken), (200, 200), "{name}: {}", issued.text);
     }
 }
 
