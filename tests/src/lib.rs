@@ -34,6 +34,7 @@ pub mod sabotage;
 pub mod signer_ca;
 pub mod signer_home;
 pub mod source;
+mod token_objects;
 
 pub use client::{Answer, Client};
 pub use database::Engine;

@@ -1,14 +1,11 @@
 //! The key of a deleted Local CA is on the token until the CA is gone, as another program sees it.
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::process::Command;
 
 use anyhow::Context as _;
-use chancery_tests::openssl::{Workbench, run};
+use chancery_tests::openssl::Workbench;
 use chancery_tests::{Client, ISSUER, Installation, Plan, on_both_engines, patience};
 use serde_json::{Value, json};
-use softhsm_test_harness::SoftHsm;
 use time::Duration;
 
 /// A busy machine does what is waited for within this time.
@@ -17,26 +14,9 @@ const PATIENCE: std::time::Duration = std::time::Duration::from_mins(2);
 /// Less than a day, after which a start would find its clock far ahead.
 const HALF: Duration = Duration::hours(13);
 
-/// The ids of the private keys on the token, as `pkcs11-tool -O` lists them. It is shown a copy: SoftHSM2
-/// writes at each login, and only the signer's own worker may write.
-fn on_token(installation: &Installation) -> anyhow::Result<BTreeSet<String>> {
-    let bench = Workbench::new()?;
-    let signer = installation.home().path().join("signer");
-    run(Command::new("cp").arg("-r").arg(signer.join("token")).arg(bench.path("token")))?;
-    let tokens = format!("directories.tokendir = {}\n", bench.path("token").display());
-    let conf = bench.write("softhsm2.conf", tokens.as_bytes())?;
-    let pin = fs::read_to_string(signer.join("pin"))?;
-    let mut tool = Command::new("pkcs11-tool");
-    tool.env("SOFTHSM2_CONF", conf).arg("--module").arg(SoftHsm::module()?);
-    tool.args(["--list-objects", "--type", "privkey", "--login", "--pin", pin.trim()]);
-    let listed = run(&mut tool)?;
-    let ids = listed.lines().filter_map(|line| line.trim().strip_prefix("ID:"));
-    Ok(ids.map(|id| id.trim().to_owned()).collect())
-}
-
 /// A root CA with a key of its own: its id, and the key's.
 fn make(installation: &Installation, name: &str) -> anyhow::Result<(String, String)> {
-    let before = on_token(installation)?;
+    let before = installation.keys_on_token()?;
     let body = json!({
         "name": name, "keyStoreName": "Local Token", "keyAlgorithm": "ECDSA P-256",
         "subjectDn": format!("CN={name}"), "lifetimeInDays": 3650, "rootCa": true,
@@ -44,7 +24,7 @@ fn make(installation: &Installation, name: &str) -> anyhow::Result<(String, Stri
     let admin = installation.administrator();
     let made = admin.post("/api/admin/localca", &body)?.expect_status(200)?.json()?;
     let id = made.get("id").and_then(Value::as_str).context("no id")?.to_owned();
-    let new: Vec<_> = on_token(installation)?.difference(&before).cloned().collect();
+    let new: Vec<_> = installation.keys_on_token()?.difference(&before).cloned().collect();
     let [key] = new.try_into().ok().context("not one new key")?;
     Ok((id, key))
 }
@@ -70,7 +50,7 @@ on_both_engines! {
         let mut installation = Installation::start_as(plan);
         let (forced, forced_key) = make(&installation, "Forced").unwrap();
         let (purged, purged_key) = make(&installation, "Purged").unwrap();
-        let all = on_token(&installation).unwrap();
+        let all = installation.keys_on_token().unwrap();
         let without = |gone: &[&String]| -> BTreeSet<_> {
             all.iter().filter(|key| !gone.contains(key)).cloned().collect()
         };
@@ -91,14 +71,14 @@ on_both_engines! {
         for id in [&forced, &purged] {
             delete(&admin, &format!("localca/{id}")).unwrap();
         }
-        assert_eq!(on_token(&installation).unwrap(), all);
+        assert_eq!(installation.keys_on_token().unwrap(), all);
 
         delete(&admin, &format!("localca/{forced}/force")).unwrap();
-        assert_eq!(on_token(&installation).unwrap(), without(&[&forced_key]));
+        assert_eq!(installation.keys_on_token().unwrap(), without(&[&forced_key]));
         installation.check_invariants().unwrap();
 
         start_at(&mut installation, HALF).unwrap();
-        assert_eq!(on_token(&installation).unwrap(), without(&[&forced_key]));
+        assert_eq!(installation.keys_on_token().unwrap(), without(&[&forced_key]));
         start_at(&mut installation, HALF * 2).unwrap();
         let admin = installation.administrator();
         patience::until("the purge", PATIENCE, || {
@@ -106,7 +86,7 @@ on_both_engines! {
             Ok((deleted == json!([])).then_some(()))
         })
         .unwrap();
-        assert_eq!(on_token(&installation).unwrap(), without(&[&forced_key, &purged_key]));
+        assert_eq!(installation.keys_on_token().unwrap(), without(&[&forced_key, &purged_key]));
         installation.stop();
     }
 }

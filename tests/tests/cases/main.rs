@@ -1,6 +1,7 @@
 //! The hard cases of `tests/cases`, one after the other, through the whole service: what users of
 //! certificate services trip over.
 
+mod life;
 mod procedures;
 mod scene;
 mod table;
@@ -28,7 +29,7 @@ fn run_all() -> anyhow::Result<Vec<Ran>> {
         .filter(|case| !matches!(case.fed_as, Use::Certificate | Use::Json));
     let ran = cases.map(|case| {
         let outcome = match case.fed_as {
-            Use::Procedure => procedures::run(&scene, &case.id),
+            Use::Procedure => procedures::run(&scene, &case),
             _ => scene.run(&case),
         };
         (case, outcome.map_err(|error| format!("{error:#}")))

@@ -10,12 +10,12 @@ use chancery_tests::{Client, ISSUER};
 use serde_json::{Value, json};
 
 use super::scene::{CONSTRAINED, Outcome, Scene, text};
-use super::table::Ending;
-use super::validity;
+use super::table::{Case, Ending};
+use super::{life, validity};
 
 /// Runs the procedure of this case.
-pub(crate) fn run(scene: &Scene, id: &str) -> anyhow::Result<Outcome> {
-    match id {
+pub(crate) fn run(scene: &Scene, case: &Case) -> anyhow::Result<Outcome> {
+    match case.id.as_str() {
         "pem-043" => junk_in_front(scene),
         "asn-018" => large_attribute(scene),
         "key-008" => published_key(scene),
@@ -25,6 +25,12 @@ pub(crate) fn run(scene: &Scene, id: &str) -> anyhow::Result<Outcome> {
         "val-003" => validity::over_the_maximum(scene),
         "val-004" => validity::past_2050(scene),
         "val-005" => validity::a_little_before_now(scene),
+        "ops-003" => life::every_order(scene),
+        "ops-004" => life::deleted_in_the_middle(scene),
+        "ops-005" => life::the_same_ca_again(scene),
+        "ops-006" => life::another_ca_of_the_name(scene),
+        "ops-008" => life::what_can_t_be_restored(scene, case),
+        "ops-009" => life::gone_for_good(scene),
         _ => anyhow::bail!("no procedure of this name"),
     }
 }
