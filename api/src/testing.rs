@@ -213,6 +213,7 @@ impl Api {
             store: Store::open(&self.database.url).await.unwrap(),
             inventory: LatestView::default(),
             under_way: Arc::default(),
+            purge_guard: Arc::new(Guard::new(first.new_id(), &*first.clock)),
             throttle: Arc::default(),
             ..first
         })

@@ -9,6 +9,7 @@ use tokio::sync::Notify;
 use tokio::task::yield_now;
 
 use super::{ISSUER, body, records};
+use crate::app::router;
 use crate::signer_client::fake_signer::Reaction;
 use crate::testing::{Api, Persona, api_with_issuer};
 
@@ -89,27 +90,44 @@ async fn who_takes_it_away_is_answered_after_what_is_being_signed_is_recorded() 
 
 #[tokio::test]
 async fn what_was_not_asked_for_yet_when_it_is_taken_away_is_never_signed() {
-    for (way, (name, .., (status, code))) in WAYS.iter().enumerate() {
+    for way in 0..WAYS.len() {
         let api = api_with_issuer().await;
-        let admin = api.administrator();
-        let kept = json!({"privateKeyRetentionPeriod": {"value": 1, "unit": "days"}});
-        assert_eq!(admin.put("/api/admin/settings", &kept).await.status, 200);
-        let before = records(&api).await;
-        let (came, go_on) = hold(&api, |request| matches!(request, Request::Seal(_)));
-        let member = api.member();
-        let body = json!({
-            "caName": ISSUER, "dn": "CN=www.example.test", "csrGeneratorName": "ECDSA P-256",
-            "p12Password": "open sesame",
-        });
-
-        let request = member.post("/api/certs/request", &body);
-        let mut request = std::pin::pin!(request);
-        tokio::select! { _ = &mut request => panic!("it is held"), () = came.notified() => {} }
-        assert_eq!(take_away(&api, &admin, way).await, 200, "{name}");
-        go_on.notify_one();
-        let refused = request.await;
-
-        assert_eq!(refused.refusal(), (*status, (*code).to_owned()), "{name}: {}", refused.text);
-        assert_eq!(records(&api).await, before, "{name}");
+        taken_away_before_it_is_asked_for(&api, &api.administrator(), way).await;
     }
+}
+
+#[tokio::test]
+async fn nor_is_it_where_another_process_takes_it_away() {
+    for way in 0..WAYS.len() {
+        let api = api_with_issuer().await;
+        let other = api.second_process().await;
+        api.state.purge_guard.pause(&api.state).await.unwrap();
+        other.purge_guard.pause(&other).await.unwrap();
+        let admin = api.administrator().at(router(&other));
+        taken_away_before_it_is_asked_for(&api, &admin, way).await;
+    }
+}
+
+/// A DN request, which first waits for the key that its private key is sealed under.
+async fn taken_away_before_it_is_asked_for(api: &Api, by: &Persona, way: usize) {
+    let (name, .., (status, code)) = &WAYS[way];
+    let kept = json!({"privateKeyRetentionPeriod": {"value": 1, "unit": "days"}});
+    assert_eq!(api.administrator().put("/api/admin/settings", &kept).await.status, 200);
+    let before = records(api).await;
+    let (came, go_on) = hold(api, |request| matches!(request, Request::Seal(_)));
+    let member = api.member();
+    let body = json!({
+        "caName": ISSUER, "dn": "CN=www.example.test", "csrGeneratorName": "ECDSA P-256",
+        "p12Password": "open sesame",
+    });
+
+    let request = member.post("/api/certs/request", &body);
+    let mut request = std::pin::pin!(request);
+    tokio::select! { _ = &mut request => panic!("it is held"), () = came.notified() => {} }
+    assert_eq!(take_away(api, by, way).await, 200, "{name}");
+    go_on.notify_one();
+    let refused = request.await;
+
+    assert_eq!(refused.refusal(), (*status, (*code).to_owned()), "{name}: {}", refused.text);
+    assert_eq!(records(api).await, before, "{name}");
 }
