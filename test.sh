@@ -15,6 +15,8 @@
 #   bench          what a certificate costs, in multiples of its signature
 #   fuzz           every reader of what comes from outside, ten seconds each
 #   faults         the long versions of tests that make things fail; only when named
+#   life           10,000 steps of deleting and restoring beside a model, and a crowd that does it for a
+#                  minute on each database; only when named
 #   soak           an hour of random troubles under load, on each database; only when named
 #
 # One build in the dev profile serves all of them but the bench, which measures what is shipped. As
@@ -186,6 +188,15 @@ part_faults() {
     cargo test --quiet --no-fail-fast --workspace --locked --lib a_failed_login_takes_as_long
 }
 
+# What is deleted, restored and removed, for longer.
+part_life() {
+  part_build
+  CHANCERY_MODEL_STEPS=${CHANCERY_MODEL_STEPS:-10000} \
+    cargo test --quiet --workspace --locked --lib service_and_model_never_differ
+  CHANCERY_CROWD_SECONDS=${CHANCERY_CROWD_SECONDS:-60} \
+    cargo test --quiet --workspace --locked --test deleted_cas
+}
+
 # An hour of random troubles under load, on each database.
 part_soak() {
   part_build
@@ -213,7 +224,7 @@ main() {
   trap clean_up EXIT
   install_missing
   for part in "${parts[@]}"; do
-    if [[ $part == unit || $part == integration || $part == system || $part == faults || $part == soak ]]; then
+    if [[ $part =~ ^(unit|integration|system|faults|life|soak)$ ]]; then
       start_postgres
       install_pkilint
     fi

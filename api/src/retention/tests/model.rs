@@ -3,25 +3,22 @@
 //! `CHANCERY_MODEL_STEPS` says how many steps are taken, half of them on each database; 500 where it
 //! is not set.
 
+mod faulty;
 mod steps;
 mod things;
 
-use chancery_shared::wire::RefusalCode;
-use chancery_shared::wire::v1::{KeyState, Request};
+use chancery_shared::wire::v1::KeyState;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use serde_json::{Value, json};
-use time::Duration;
+use time::OffsetDateTime;
 
 use super::scene::{Scene, on_engine};
 use crate::app::{App, AppState};
 use crate::inventory::view::LatestView;
-use crate::retention::purge::{Purged, run_once};
 use crate::retention::{Guard, resume_once};
-use crate::signer_client::SignerState;
-use crate::signer_client::fake_signer::{Reaction, refusal};
-use crate::testing::Answer;
-use steps::{Fault, Step, step};
+use faulty::Deed;
+use steps::{Step, step};
 use things::{Kind, Model, Thing};
 
 /// Steps of one run, which begins with a new database.
@@ -61,13 +58,20 @@ struct Pair {
     scene: Scene,
     model: Model,
     profile: Value,
+    /// Another process on the same database, and when it was started.
+    other: Option<(AppState, OffsetDateTime)>,
 }
 
 impl Pair {
     async fn new(scene: Scene, days: u32) -> Self {
+        // Two share a server, not a file.
+        let other = match scene.engine {
+            "PostgreSQL" => Some((scene.api.second_process().await, scene.api.clock_now())),
+            _ => None,
+        };
         let profile = scene.admin().get("/api/admin/profiles").await.json()[0]["id"].clone();
         let model = Model::of(&scene, days).await;
-        Self { scene, model, profile }
+        Self { scene, model, profile, other }
     }
 
     async fn take(&mut self, step: &Step) {
@@ -80,7 +84,7 @@ impl Pair {
                 let (path, is_gone) = (self.path(thing, ""), self.model.days == 0);
                 self.set(fault);
                 let answer = self.scene.admin().delete(&path).await;
-                let to = if is_gone { Thing::remove } else { Thing::delete };
+                let to = if is_gone { Deed::Remove } else { Deed::Delete };
                 self.follow(step, plan, fault, answer, to).await;
             }
             Step::Force { which, along, fault } => {
@@ -89,7 +93,7 @@ impl Pair {
                 let path = self.path(thing, &format!("/force?withDependants={along}"));
                 self.set(fault);
                 let answer = self.scene.admin().delete(&path).await;
-                self.follow(step, plan, fault, answer, Thing::remove).await;
+                self.follow(step, plan, fault, answer, Deed::Remove).await;
             }
             Step::Restore { which, along, fault } => {
                 let thing = self.model.any(which);
@@ -99,74 +103,24 @@ impl Pair {
                 let path = format!("{path}/restore/{id}?withDependencies={along}");
                 self.set(fault);
                 let answer = self.scene.admin().post_text(&path, "").await;
-                self.follow(step, plan, fault, answer, Thing::restore).await;
+                self.follow(step, plan, fault, answer, Deed::Restore).await;
             }
             Step::Issue { which } => self.issue(which).await,
-            Step::Purge => self.purge().await,
+            Step::Purge { fault } => self.purge(step, fault).await,
             Step::GoOn(by) => self.scene.api.clock.advance(by),
             Step::Restart => self.restart().await,
+            Step::Turn => {
+                if let Some((state, started)) = &mut self.other {
+                    std::mem::swap(state, &mut self.scene.api.state);
+                    std::mem::swap(started, &mut self.model.started);
+                }
+            }
         }
     }
 
     fn path(&self, thing: usize, rest: &str) -> String {
         let Thing { kind, id, .. } = &self.model.things[thing];
         format!("{}/{id}{rest}", kind.path())
-    }
-
-    fn set(&self, fault: Fault) {
-        let mut left = match fault {
-            Fault::None => None,
-            Fault::Refuses => Some(Reaction::Refuse(refusal(RefusalCode::RateLimited))),
-            Fault::LosesAnswer => Some(Reaction::DoAndClose),
-        };
-        self.scene.api.fake.script(move |request| match request {
-            Request::DisableKey(_) | Request::EnableKey(_) => {
-                left.take().unwrap_or(Reaction::Answer)
-            }
-            _ => Reaction::Answer,
-        });
-    }
-
-    /// Holds the answer against the plan, and lets the model do what the service has done.
-    async fn follow(
-        &mut self,
-        step: &Step,
-        plan: Result<Vec<usize>, &'static str>,
-        fault: Fault,
-        answer: Answer,
-        to: fn(&mut Thing, time::OffsetDateTime),
-    ) {
-        self.set(Fault::None);
-        let plan = match plan {
-            Ok(plan) => plan,
-            Err(code) => {
-                assert_eq!(answer.refusal().1, code, "{step:?}: {}", answer.text);
-                return;
-            }
-        };
-        let now = self.model.now;
-        let is_hit = |model: &Model, thing: &usize| model.things[*thing].kind == Kind::LocalCa;
-        let first_ca = plan.iter().position(|thing| is_hit(&self.model, thing));
-        let done = match (fault, first_ca) {
-            (Fault::None, _) | (_, None) => {
-                assert_eq!(answer.status, 200, "{step:?}: {}", answer.text);
-                plan.len()
-            }
-            (Fault::Refuses, Some(at)) => {
-                assert_eq!(answer.refusal().1, "signer_busy", "{step:?}: {}", answer.text);
-                at
-            }
-            (Fault::LosesAnswer, Some(at)) => {
-                assert_eq!(answer.refusal().1, "outcome_unknown", "{step:?}: {}", answer.text);
-                let mut signer = self.scene.api.state.signer.watch_state();
-                signer.wait_for(SignerState::is_reachable).await.unwrap();
-                resume_once(&self.scene.api.state).await.unwrap();
-                at + 1
-            }
-        };
-        for thing in plan.into_iter().take(done) {
-            to(&mut self.model.things[thing], now);
-        }
     }
 
     async fn create(&mut self, kind: Kind, name: usize, on: usize) {
@@ -220,21 +174,6 @@ impl Pair {
             assert_eq!(answer.status, 200, "{}", answer.text);
         } else {
             assert_eq!(answer.refusal(), (422, "unknown_issuer".to_owned()));
-        }
-    }
-
-    async fn purge(&mut self) {
-        let is_early = self.model.now - self.model.started < Duration::minutes(10);
-        let purged = run_once(&self.scene.api.state).await.unwrap();
-        if is_early {
-            assert_eq!(purged, Purged::NotYet);
-            return;
-        }
-        let due = self.model.due();
-        assert_eq!(purged, Purged::Done { removed: due.len(), left: 0, why: None });
-        let now = self.model.now;
-        for thing in due {
-            self.model.things[thing].remove(now);
         }
     }
 
