@@ -104,8 +104,7 @@ pub async fn change(
         let issuers = issuers_with(state, &before.name).await?;
         Ok((before, issuers))
     };
-    let (mut write, (before, issuers)) =
-        retention::holding(state.store.begin().await?, checks).await?;
+    let (mut write, (before, issuers)) = retention::holding(state, checks).await?;
     let old_name = before.name.clone();
     let NewCsrGenerator { name, key, signature } = new;
     let after = CsrGenerator { name, key, signature, ..before.clone() };
@@ -135,7 +134,7 @@ pub async fn delete(
     id: CsrGeneratorId,
 ) -> Result<CsrGenerator, ApiError> {
     let checks = async { unused(state, find(state, id).await?).await };
-    let (mut write, generator) = retention::holding(state.store.begin().await?, checks).await?;
+    let (mut write, generator) = retention::holding(state, checks).await?;
     write.delete_csr_generator(id).await?;
     write.commit(state.audited("delete", "generators").removed(&generator)).await?;
     tracing::info!(username = by, csr_generator.id = %id, "deleted a CSR Generator");

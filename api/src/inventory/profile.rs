@@ -9,6 +9,7 @@ use crate::app::AppState;
 use crate::audit::Item as _;
 use crate::error::{ApiError, Code, Dependant};
 use crate::reference::name_taken;
+use crate::retention;
 use crate::store::profile::Profile;
 
 /// Makes a profile. `by` is the user who does.
@@ -23,10 +24,14 @@ pub async fn create(
     name: String,
     definition: ProfileDefinition,
 ) -> Result<Profile, ApiError> {
-    let definition = sound(state, definition).await?;
-    if state.store.profile_named(&name).await?.is_some() {
-        return Err(name_taken::<Profile>("name", &name));
-    }
+    let checks = async {
+        let definition = sound(state, definition).await?;
+        match state.store.profile_named(&name).await? {
+            Some(_) => Err(name_taken::<Profile>("name", &name)),
+            None => Ok(definition),
+        }
+    };
+    let (mut write, definition) = retention::holding(state, checks).await?;
     let profile = Profile {
         id: state.new_id(),
         name,
@@ -34,7 +39,6 @@ pub async fn create(
         created_at: state.clock.now(),
         created_by: by.to_owned(),
     };
-    let mut write = state.store.begin().await?;
     write.insert_profile(&profile).await?;
     write.commit(state.audited("create", "profiles").made(&profile)).await?;
     tracing::info!(username = by, profile.id = %profile.id, "made a profile");
@@ -54,21 +58,24 @@ pub async fn change(
     name: String,
     definition: ProfileDefinition,
 ) -> Result<Profile, ApiError> {
-    let before = find(state, id).await?;
-    let definition = sound(state, definition).await?;
-    if name != before.name && state.store.profile_named(&name).await?.is_some() {
-        return Err(name_taken::<Profile>("name", &name));
-    }
-    let fields_before = before.fields();
-    let after = Profile { name, definition, ..before };
-    for issuer in state.store.cert_issuers_with_profile(id).await? {
-        if issuer.deleted_at.is_none()
-            && let Some(ca) = state.store.local_ca(issuer.local_ca_id).await?
-        {
-            cert_issuer::check_policy(state, &ca, &after)?;
+    let checks = async {
+        let before = find(state, id).await?;
+        let definition = sound(state, definition).await?;
+        if name != before.name && state.store.profile_named(&name).await?.is_some() {
+            return Err(name_taken::<Profile>("name", &name));
         }
-    }
-    let mut write = state.store.begin().await?;
+        let fields_before = before.fields();
+        let after = Profile { name, definition, ..before };
+        for issuer in state.store.cert_issuers_with_profile(id).await? {
+            if issuer.deleted_at.is_none()
+                && let Some(ca) = state.store.local_ca(issuer.local_ca_id).await?
+            {
+                cert_issuer::check_policy(state, &ca, &after)?;
+            }
+        }
+        Ok((fields_before, after))
+    };
+    let (mut write, (fields_before, after)) = retention::holding(state, checks).await?;
     write.update_profile(&after).await?;
     let entry = state.audited("change", "profiles").made(&after);
     write.commit(entry.before(fields_before)).await?;
@@ -83,26 +90,30 @@ pub async fn change(
 /// [`Code::NotFound`], or [`Code::InUse`] where an issuer has it, a deleted one that can be restored
 /// too.
 pub async fn delete(state: &AppState, by: &str, id: ProfileId) -> Result<Profile, ApiError> {
-    let profile = find(state, id).await?;
-    let issuers = state.store.cert_issuers_with_profile(id).await?;
-    if !issuers.is_empty() {
-        let dependants = issuers.into_iter().map(|issuer| Dependant {
-            kind: "ca".to_owned(),
-            id: issuer.id.to_string(),
-            name: issuer.name,
-        });
-        let message = format!(
-            "Certificate Issuers have the profile {}; give them another one first",
-            profile.name
-        );
-        let refused = ApiError::refused(Code::InUse, message);
-        return Err(refused.with_dependants(dependants.collect()));
-    }
-    let mut write = state.store.begin().await?;
+    let (mut write, profile) = retention::holding(state, unused(state, id)).await?;
     write.delete_profile(id).await?;
     write.commit(state.audited("delete", "profiles").removed(&profile)).await?;
     tracing::info!(username = by, profile.id = %id, "deleted a profile");
     Ok(profile)
+}
+
+async fn unused(state: &AppState, id: ProfileId) -> Result<Profile, ApiError> {
+    let profile = find(state, id).await?;
+    let issuers = state.store.cert_issuers_with_profile(id).await?;
+    if issuers.is_empty() {
+        return Ok(profile);
+    }
+    let dependants = issuers.into_iter().map(|issuer| Dependant {
+        kind: "ca".to_owned(),
+        id: issuer.id.to_string(),
+        name: issuer.name,
+    });
+    let message = format!(
+        "Certificate Issuers have the profile {}; give them another one first",
+        profile.name
+    );
+    let refused = ApiError::refused(Code::InUse, message);
+    Err(refused.with_dependants(dependants.collect()))
 }
 
 /// The profile of this id.

@@ -1,6 +1,7 @@
 //! Teams, as administrators change and delete them.
 
 use chancery_shared::id::{CertIssuerId, TeamId, UserId};
+use serde_json::Value;
 
 use super::user::check_administrators;
 use crate::app::AppState;
@@ -11,11 +12,12 @@ use crate::error::{ApiError, Code, Dependant};
 use crate::inventory::settle;
 use crate::ip_white_list::IpWhiteList;
 use crate::reference::name_taken;
+use crate::retention;
 use crate::store::account::Group;
 use crate::store::team::Team;
 
 /// What is to change of a team; `None` stays as it is. Each value is sound by itself.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct TeamChange {
     /// Its name among the teams.
     pub name: Option<String>,
@@ -49,6 +51,47 @@ pub async fn change(
     id: TeamId,
     change: TeamChange,
 ) -> Result<(), ApiError> {
+    let (mut write, planned) =
+        retention::holding(state, plan(state, by, from, id, &change)).await?;
+    let Planned { fields_before, after, issuers, members } = planned;
+    write.update_team(&after).await?;
+    if change.authorised_cas.is_some() {
+        write.withdraw_cas_of(id).await?;
+        for issuer in &issuers {
+            write.authorise_ca(id, *issuer).await?;
+        }
+    }
+    if change.members.is_some() {
+        write.remove_members(id).await?;
+        for member in &members {
+            write.add_member(id, *member).await?;
+        }
+    }
+    let what = format!("the members of {} would no longer be", after.name);
+    check_administrators(&mut write, &what).await?;
+    let entry = state.audited("change", "teams").made(&(&after, &issuers[..], &members[..]));
+    write.commit(entry.before(fields_before)).await?;
+    settle(state).await;
+    tracing::info!(administrator = by.username(), team.id = %id, "changed a team");
+    Ok(())
+}
+
+/// What is to be written, and what the audit says of it.
+struct Planned {
+    fields_before: Value,
+    after: Team,
+    issuers: Vec<CertIssuerId>,
+    members: Vec<UserId>,
+}
+
+/// Looks at the team as it is and says what becomes of it.
+async fn plan(
+    state: &AppState,
+    by: &Administrator,
+    from: ClientAddress,
+    id: TeamId,
+    change: &TeamChange,
+) -> Result<Planned, ApiError> {
     let before = find(state, id).await?;
     if let Some(name) = change.name.as_ref().filter(|name| **name != before.name)
         && state.store.team_named(name).await?.is_some()
@@ -58,52 +101,39 @@ pub async fn change(
     if let Some(issuers) = &change.authorised_cas {
         check_not_opened(state, &before, issuers).await?;
     }
-    let issuers_before: Vec<_> =
+    let issuers: Vec<_> =
         state.store.authorised_cas_of(id).await?.iter().map(|pair| pair.cert_issuer_id).collect();
-    let members_before: Vec<_> =
+    let members: Vec<_> =
         state.store.members_of(id).await?.iter().map(|member| member.user_id).collect();
-    let fields_before = (&before, &issuers_before[..], &members_before[..]).fields();
+    let fields_before = (&before, &issuers[..], &members[..]).fields();
     let was_administrators = before.internal_group == Group::Administrators;
-    let after = Team {
-        name: change.name.unwrap_or(before.name),
-        description: change.description.unwrap_or(before.description),
-        internal_group: change.internal_group.unwrap_or(before.internal_group),
-        dont_send_emails_on_issue: change
-            .dont_send_emails_on_issue
-            .unwrap_or(before.dont_send_emails_on_issue),
-        dont_send_reminder_emails: change
-            .dont_send_reminder_emails
-            .unwrap_or(before.dont_send_reminder_emails),
-        ip_white_list: change.ip_white_list.unwrap_or(before.ip_white_list),
-        ..before
-    };
-    let members = change.members.as_deref().unwrap_or(&members_before);
-    let issuers = change.authorised_cas.as_deref().unwrap_or(&issuers_before);
-    check_not_shut_out(by, from, members, &after.ip_white_list)?;
+    let after = change.clone().applied_to(before);
+    let members = change.members.clone().unwrap_or(members);
+    let issuers = change.authorised_cas.clone().unwrap_or(issuers);
+    check_not_shut_out(by, from, &members, &after.ip_white_list)?;
     if was_administrators && after.internal_group != Group::Administrators {
         check_not_last(state, &after).await?;
     }
-    let mut write = state.store.begin().await?;
-    write.update_team(&after).await?;
-    if change.authorised_cas.is_some() {
-        write.withdraw_cas_of(id).await?;
-        for issuer in issuers {
-            write.authorise_ca(id, *issuer).await?;
+    Ok(Planned { fields_before, after, issuers, members })
+}
+
+impl TeamChange {
+    /// All of the team but its issuers and members.
+    fn applied_to(self, before: Team) -> Team {
+        Team {
+            name: self.name.unwrap_or(before.name),
+            description: self.description.unwrap_or(before.description),
+            internal_group: self.internal_group.unwrap_or(before.internal_group),
+            dont_send_emails_on_issue: self
+                .dont_send_emails_on_issue
+                .unwrap_or(before.dont_send_emails_on_issue),
+            dont_send_reminder_emails: self
+                .dont_send_reminder_emails
+                .unwrap_or(before.dont_send_reminder_emails),
+            ip_white_list: self.ip_white_list.unwrap_or(before.ip_white_list),
+            ..before
         }
     }
-    if change.members.is_some() {
-        write.remove_members(id).await?;
-        for member in members {
-            write.add_member(id, *member).await?;
-        }
-    }
-    let what = format!("the members of {} would no longer be", after.name);
-    check_administrators(&mut write, &what).await?;
-    let entry = state.audited("change", "teams").made(&(&after, issuers, members));
-    write.commit(entry.before(fields_before)).await?;
-    settle(state).await;
-    tracing::info!(administrator = by.username(), team.id = %id, "changed a team");
-    Ok(())
 }
 
 /// Deletes a team that has no members, issuers and certificates.
@@ -112,6 +142,16 @@ pub async fn change(
 ///
 /// [`Code::NotFound`], [`Code::InUse`] or [`Code::LastAdministrator`]; nothing has changed then.
 pub async fn delete(state: &AppState, by: &Administrator, id: TeamId) -> Result<(), ApiError> {
+    let (mut write, team) = retention::holding(state, unused(state, id)).await?;
+    write.delete_team(id).await?;
+    let entry = state.audited("delete", "teams").removed(&(&team, &[][..], &[][..]));
+    write.commit(entry).await?;
+    tracing::info!(administrator = by.username(), team.id = %id, "deleted a team");
+    Ok(())
+}
+
+/// The team, if it can go.
+async fn unused(state: &AppState, id: TeamId) -> Result<Team, ApiError> {
     let team = find(state, id).await?;
     let dependants = dependants(state, id).await?;
     if !dependants.is_empty() {
@@ -124,12 +164,7 @@ pub async fn delete(state: &AppState, by: &Administrator, id: TeamId) -> Result<
     if team.internal_group == Group::Administrators {
         check_not_last(state, &team).await?;
     }
-    let mut write = state.store.begin().await?;
-    write.delete_team(id).await?;
-    let entry = state.audited("delete", "teams").removed(&(&team, &[][..], &[][..]));
-    write.commit(entry).await?;
-    tracing::info!(administrator = by.username(), team.id = %id, "deleted a team");
-    Ok(())
+    Ok(team)
 }
 
 /// A list of addresses must not shut out the member who sets it: it would be nobody's to undo.

@@ -73,16 +73,17 @@ async fn hold(state: &AppState, write: &mut Write) -> Result<Items, StoreError> 
     Ok(Items::new(write.hold_retained().await?, retention(state)))
 }
 
-/// Does `checks` while no item comes, goes or changes what it names; where they fail, the transaction
-/// is let go.
+/// Does `checks` while no item comes, goes or changes what it names, nor any team, profile or setting;
+/// where they fail, the transaction is let go. What they find is so until the transaction ends.
 ///
 /// # Errors
 ///
 /// What the checks say, or the database fails.
 pub async fn holding<T>(
-    mut write: Write,
+    state: &AppState,
     checks: impl Future<Output = Result<T, ApiError>>,
 ) -> Result<(Write, T), ApiError> {
+    let mut write = state.store.begin_in_turn().await?;
     write.hold_retained().await?;
     match checks.await {
         Ok(checked) => Ok((write, checked)),

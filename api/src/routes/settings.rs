@@ -11,6 +11,7 @@ use crate::app::AppState;
 use crate::auth::{Actor, Administrator};
 use crate::error::{ApiError, JsonError};
 use crate::json::Json;
+use crate::retention;
 use crate::settings::{ALL, OVER_AT_CHANGE, RETENTION, SYSTEM_URL, Stored};
 use crate::timestamp::to_millis;
 
@@ -55,11 +56,11 @@ async fn change(
     }
     faults.finish()?;
     if !values.is_empty() {
-        let stored = Stored::read(&state.store).await?;
+        let stored = async { Stored::read(&state.store).await.map_err(ApiError::from) };
+        let (mut write, stored) = retention::holding(&state, stored).await?;
         let names: Vec<_> = values.iter().map(|(setting, _)| setting.name).collect();
         let names = names.join(", ");
         let mut entry = (Map::new(), Map::new());
-        let mut write = state.store.begin().await?;
         for (setting, value) in &values {
             let text = serde_json::to_string(value).map_err(ApiError::internal)?;
             let before = serde_json::to_value(stored.value(setting)?);

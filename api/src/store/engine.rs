@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use sqlx::any::{AnyConnectOptions, AnyPoolOptions};
 use sqlx::{AnyConnection, AnyPool, Connection as _, Executor as _};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
 use super::audit::AuditChain;
@@ -26,6 +26,7 @@ pub struct Store {
     chain: AuditChain,
     readings: Arc<Readings>,
     searches: Arc<Semaphore>,
+    turn: Arc<Mutex<()>>,
 }
 
 /// Which of the two, for the few statements that differ.
@@ -85,6 +86,7 @@ impl Store {
             chain: AuditChain::default(),
             readings: Arc::default(),
             searches: Arc::new(Semaphore::new(MAX_SEARCHES)),
+            turn: Arc::default(),
         })
     }
 
@@ -118,6 +120,19 @@ impl Store {
         };
         write.say(begin).await?;
         Ok(write)
+    }
+
+    /// The same for one that will hold what others wait for, and read by further connections
+    /// meanwhile: those who wait in this process have none yet, so that one is left for who reads.
+    ///
+    /// # Errors
+    ///
+    /// As [`Self::begin`].
+    pub async fn begin_in_turn(&self) -> Result<Write, StoreError> {
+        let late = |_| StoreError::of("any")(sqlx::Error::PoolTimedOut);
+        let turn = Arc::clone(&self.turn).lock_owned();
+        let turn = timeout(ACQUIRE_TIMEOUT, turn).await.map_err(late)?;
+        Ok(self.begin().await?.in_turn(turn))
     }
 
     /// A transaction that has not begun yet.

@@ -6,6 +6,7 @@ use std::time::Duration;
 use sqlx::any::AnyArguments;
 use sqlx::pool::PoolConnection;
 use sqlx::{Any, AnyConnection, Executor as _};
+use tokio::sync::OwnedMutexGuard;
 use tokio::time::timeout;
 
 use super::StoreError;
@@ -22,6 +23,8 @@ pub struct Write {
     is_over: bool,
     health: Arc<Health>,
     chain: AuditChain,
+    /// Until its end.
+    _turn: Option<OwnedMutexGuard<()>>,
 }
 
 /// What is committed without an entry in the audit, since nobody did anything.
@@ -91,7 +94,13 @@ impl Lent {
 impl Write {
     /// On a connection that has no transaction yet.
     pub(super) fn before_begin(connection: Lent, health: Arc<Health>, chain: AuditChain) -> Self {
-        Self { connection, is_over: false, health, chain }
+        Self { connection, is_over: false, health, chain, _turn: None }
+    }
+
+    /// The same; the next one's turn comes when it is over.
+    pub(super) fn in_turn(mut self, turn: OwnedMutexGuard<()>) -> Self {
+        self._turn = Some(turn);
+        self
     }
 
     /// Makes what was written durable and visible together with `entry` of the audit, and lets every

@@ -1,6 +1,7 @@
 //! Changing a Certificate Issuer.
 
 use chancery_shared::id::{CertIssuerId, ProfileId, TeamId};
+use serde_json::Value;
 
 use super::{check_generators, check_policy, unknown};
 use crate::app::AppState;
@@ -40,7 +41,38 @@ pub async fn change(
     id: CertIssuerId,
     change: CertIssuerChange,
 ) -> Result<CertIssuer, ApiError> {
-    let missing = || ApiError::not_found("Certificate Issuer");
+    let planned = plan(state, id, &change);
+    let (mut write, Planned { fields_before, after, teams }) =
+        retention::holding(state, planned).await?;
+    if !write.update_cert_issuer(&after).await? {
+        return Err(missing());
+    }
+    if change.teams.is_some() {
+        write.withdraw_teams_of(id).await?;
+        for team in &teams {
+            write.authorise_ca(*team, id).await?;
+        }
+    }
+    let entry = state.audited("change", "ca").made(&(&after, &teams[..]));
+    write.commit(entry.before(fields_before)).await?;
+    settle(state).await;
+    tracing::info!(username = by, cert_issuer.id = %id, "changed a Certificate Issuer");
+    Ok(after)
+}
+
+/// What is to be written, and what the audit says of it.
+struct Planned {
+    fields_before: Value,
+    after: CertIssuer,
+    teams: Vec<TeamId>,
+}
+
+/// Looks at the issuer as it is and says what becomes of it.
+async fn plan(
+    state: &AppState,
+    id: CertIssuerId,
+    change: &CertIssuerChange,
+) -> Result<Planned, ApiError> {
     let before = state.store.cert_issuer(id).await?.filter(|issuer| issuer.deleted_at.is_none());
     let before = before.ok_or_else(missing)?;
     if let Some(generators) = &change.allowed_generators {
@@ -51,14 +83,15 @@ pub async fn change(
     {
         return Err(name_taken::<CertIssuer>("caName", name));
     }
-    let teams_before = state.store.authorised_teams_of(id).await?;
-    let fields_before = (&before, &teams_before[..]).fields();
+    let teams = state.store.authorised_teams_of(id).await?;
+    let fields_before = (&before, &teams[..]).fields();
+    let change = change.clone();
     let after = CertIssuer {
         name: change.name.unwrap_or(before.name),
         profile_id: change.profile_id.unwrap_or(before.profile_id),
         allow_dn_requests: change.allow_dn_requests.unwrap_or(before.allow_dn_requests),
         allow_csr_requests: change.allow_csr_requests.unwrap_or(before.allow_csr_requests),
-        allowed_generators: change.allowed_generators.clone().unwrap_or(before.allowed_generators),
+        allowed_generators: change.allowed_generators.unwrap_or(before.allowed_generators),
         ..before
     };
     if after.profile_id != before.profile_id {
@@ -68,28 +101,9 @@ pub async fn change(
         let profile = profile.ok_or_else(|| unknown("certProfileId", "profile"))?;
         check_policy(state, &ca, &profile)?;
     }
-    let checks = async {
-        match &change.allowed_generators {
-            // Again: one of them may be gone since.
-            Some(generators) => check_generators(state, generators).await,
-            None => Ok(()),
-        }
-    };
-    let (mut write, ()) = retention::holding(state.store.begin().await?, checks).await?;
-    if !write.update_cert_issuer(&after).await? {
-        // It was deleted meanwhile.
-        return Err(missing());
-    }
-    let teams = change.teams.as_deref().unwrap_or(&teams_before);
-    if change.teams.is_some() {
-        write.withdraw_teams_of(id).await?;
-        for team in teams {
-            write.authorise_ca(*team, id).await?;
-        }
-    }
-    let entry = state.audited("change", "ca").made(&(&after, teams));
-    write.commit(entry.before(fields_before)).await?;
-    settle(state).await;
-    tracing::info!(username = by, cert_issuer.id = %id, "changed a Certificate Issuer");
-    Ok(after)
+    Ok(Planned { fields_before, after, teams: change.teams.unwrap_or(teams) })
+}
+
+fn missing() -> ApiError {
+    ApiError::not_found("Certificate Issuer")
 }

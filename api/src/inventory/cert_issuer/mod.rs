@@ -51,21 +51,11 @@ pub async fn create(
     by: &str,
     new: NewCertIssuer,
 ) -> Result<CertIssuer, ApiError> {
-    check_generators(state, &new.allowed_generators).await?;
-    let ca = state.store.local_ca(new.local_ca_id).await?.filter(|ca| ca.deleted_at.is_none());
-    let ca = ca.ok_or_else(|| unknown("localCaId", "Local CA"))?;
-    check_live(&ca)?;
-    let profile = state.store.profile(new.profile_id).await?;
-    let profile = profile.ok_or_else(|| unknown("certProfileId", "profile"))?;
-    check_policy(state, &ca, &profile)?;
-    if state.store.live_cert_issuer_named(&new.name).await?.is_some() {
-        return Err(name_taken::<CertIssuer>("caName", &new.name));
-    }
     let issuer = CertIssuer {
         id: state.new_id(),
         name: new.name,
-        local_ca_id: ca.id,
-        profile_id: profile.id,
+        local_ca_id: new.local_ca_id,
+        profile_id: new.profile_id,
         allow_dn_requests: new.allow_dn_requests,
         allow_csr_requests: new.allow_csr_requests,
         allowed_generators: new.allowed_generators,
@@ -73,11 +63,11 @@ pub async fn create(
         created_by: by.to_owned(),
         deleted_at: None,
     };
-    let mut write = state.store.begin().await?;
+    let mut write = state.store.begin_in_turn().await?;
     let held = async {
-        retention::hold_live(state, &mut write, &[ItemId::LocalCa(ca.id)]).await?;
-        // Again: one of them may be gone since.
-        check_generators(state, &issuer.allowed_generators).await
+        write.hold_retained().await?;
+        check_new(state, &issuer).await?;
+        retention::hold_live(state, &mut write, &[ItemId::LocalCa(issuer.local_ca_id)]).await
     };
     if let Err(error) = held.await {
         write.let_go().await?;
@@ -91,6 +81,20 @@ pub async fn create(
     write.commit(entry).await?;
     tracing::info!(username = by, cert_issuer.id = %issuer.id, "made a Certificate Issuer");
     Ok(issuer)
+}
+
+async fn check_new(state: &AppState, new: &CertIssuer) -> Result<(), ApiError> {
+    check_generators(state, &new.allowed_generators).await?;
+    let ca = state.store.local_ca(new.local_ca_id).await?.filter(|ca| ca.deleted_at.is_none());
+    let ca = ca.ok_or_else(|| unknown("localCaId", "Local CA"))?;
+    check_live(&ca)?;
+    let profile = state.store.profile(new.profile_id).await?;
+    let profile = profile.ok_or_else(|| unknown("certProfileId", "profile"))?;
+    check_policy(state, &ca, &profile)?;
+    match state.store.live_cert_issuer_named(&new.name).await? {
+        Some(_) => Err(name_taken::<CertIssuer>("caName", &new.name)),
+        None => Ok(()),
+    }
 }
 
 async fn check_generators(state: &AppState, names: &[String]) -> Result<(), ApiError> {

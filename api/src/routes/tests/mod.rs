@@ -2,6 +2,7 @@
 
 mod access;
 mod api_tokens;
+mod at_once;
 mod audit;
 mod ca;
 mod certs;

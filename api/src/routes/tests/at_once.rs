@@ -1,0 +1,206 @@
+//! Two administrators, each at a process of their own, change the same thing at the same time, on both
+//! engines: each change is there afterwards, or one of them is refused.
+
+use serde_json::{Value, json};
+
+use crate::app;
+use crate::store::account::Group;
+use crate::store::testing::both;
+use crate::testing::{Answer, Api, Persona, api_on, insert_team};
+
+/// So often each pair is tried, in either order.
+const ROUNDS: usize = 4;
+
+struct Two {
+    api: Api,
+    one: Persona,
+    other: Persona,
+}
+
+impl Two {
+    async fn on_both() -> Vec<(&'static str, Self)> {
+        let mut all = Vec::new();
+        for (engine, store) in both().await {
+            let api = api_on(store, |_| ()).await;
+            crate::first_start::run_once(&api.state).await.unwrap();
+            let one = api.administrator();
+            let other = one.at(app::router(&api.second_process().await));
+            all.push((engine, Self { api, one, other }));
+        }
+        all
+    }
+
+    /// Both at once, the first one a little earlier.
+    async fn change(&self, round: usize, path: [&str; 2], body: [&Value; 2]) -> [Answer; 2] {
+        let (one, other) = (self.one.put(path[0], body[0]), self.other.put(path[1], body[1]));
+        if round.is_multiple_of(2) {
+            tokio::join!(one, other).into()
+        } else {
+            let (other, one) = tokio::join!(other, one);
+            [one, other]
+        }
+    }
+
+    async fn first(&self, path: &str) -> String {
+        let list = self.one.get(path).await.json();
+        format!("{path}/{}", list[0]["id"].as_str().unwrap())
+    }
+}
+
+fn statuses(answers: &[Answer; 2]) -> [u16; 2] {
+    [answers[0].status.as_u16(), answers[1].status.as_u16()]
+}
+
+#[tokio::test]
+async fn neither_of_two_changes_brings_back_what_the_other_has_changed() {
+    for (engine, two) in Two::on_both().await {
+        let team = format!("/api/admin/teams/{}", two.api.default_team);
+        let issuer = two.first("/api/admin/ca").await;
+        for round in 0..ROUNDS {
+            for (path, one, other) in [
+                (
+                    &team,
+                    ("description", json!(round.to_string())),
+                    ("name", json!(format!("T{round}"))),
+                ),
+                (
+                    &issuer,
+                    ("caName", json!(format!("I{round}"))),
+                    ("allowDnRequests", json!(round % 2 == 0)),
+                ),
+            ] {
+                let body = |(field, value): &(&str, Value)| json!({ *field: value });
+
+                let answers = two.change(round, [path, path], [&body(&one), &body(&other)]).await;
+
+                assert_eq!(statuses(&answers), [200, 200], "{engine}: {}", answers[1].text);
+                let now = two.one.get(path).await.json();
+                for (field, value) in [one, other] {
+                    assert_eq!(now[field], value, "{engine}, round {round}: {now}");
+                }
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn two_withdrawals_do_not_leave_an_issuer_open_to_every_team() {
+    for (engine, two) in Two::on_both().await {
+        let (web, mail) = (
+            insert_team(&two.api.state, "Web", Group::Users).await,
+            insert_team(&two.api.state, "Mail", Group::Users).await,
+        );
+        let [web, mail] = [web, mail].map(|id| format!("/api/admin/teams/{id}"));
+        let (given, taken) =
+            (json!({"authorisedCas": ["Chancery Issuer"]}), json!({"authorisedCas": []}));
+        for round in 0..ROUNDS {
+            for path in [&web, &mail] {
+                assert_eq!(two.one.put(path, &given).await.status, 200);
+            }
+
+            let answers = two.change(round, [&web, &mail], [&taken, &taken]).await;
+
+            let mut statuses = statuses(&answers);
+            statuses.sort_unstable();
+            assert_eq!(statuses, [200, 409], "{engine}, round {round}");
+            let issuers = two.one.get("/api/admin/ca").await.json();
+            assert_eq!(issuers[0]["teams"].as_array().unwrap().len(), 1, "{engine}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn of_two_last_teams_of_the_administrators_one_stays() {
+    for (engine, two) in Two::on_both().await {
+        // An administrator by itself: the teams are what is looked at here.
+        let by_itself = "UPDATE account SET user_group = 'ADMIN' WHERE username = 'admin'";
+        two.api.state.store.execute_for_test(by_itself).await;
+        let second = insert_team(&two.api.state, "Second", Group::Administrators).await;
+        let teams = [two.api.administrators, second].map(|id| format!("/api/admin/teams/{id}"));
+        let paths = [&*teams[0], &*teams[1]];
+        let (admin, user) = (json!({"internalGroup": "ADMIN"}), json!({"internalGroup": "USER"}));
+        for round in 0..ROUNDS {
+            for path in paths {
+                assert_eq!(two.one.put(path, &admin).await.status, 200, "{engine}");
+            }
+
+            let answers = two.change(round, paths, [&user, &user]).await;
+
+            let mut statuses = statuses(&answers);
+            statuses.sort_unstable();
+            assert_eq!(statuses, [200, 409], "{engine}, round {round}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_issuer_gets_no_profile_that_goes_at_the_same_time() {
+    for (engine, two) in Two::on_both().await {
+        let issuer = two.first("/api/admin/ca").await;
+        for round in 0..ROUNDS {
+            let body = json!({
+                "name": format!("Short {round}"), "lifetimeInMinutes": 60,
+                "keyUsages": ["Digital Signature"], "enhancedKeyUsages": ["Server Authentication"],
+            });
+            let profile = two.one.post("/api/admin/profiles", &body).await.json();
+            let id = profile["id"].as_str().unwrap();
+            let path = format!("/api/admin/profiles/{id}");
+            let change = json!({"certProfileId": id});
+
+            let (given, gone) =
+                tokio::join!(two.one.put(&issuer, &change), two.other.delete(&path));
+
+            let found = (given.status.as_u16(), gone.status.as_u16());
+            assert!(
+                [(200, 409), (422, 200)].contains(&found),
+                "{engine}: {found:?} {}",
+                given.text
+            );
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_audit_says_what_a_setting_was_when_two_set_it() {
+    for (engine, two) in Two::on_both().await {
+        let path = "/api/admin/settings";
+        let set = |number: usize| json!({"loginFailures": number});
+
+        for round in 0..ROUNDS {
+            let (one, other) = (set(20 + 2 * round), set(21 + 2 * round));
+            let answers = two.change(round, [path, path], [&one, &other]).await;
+            assert_eq!(statuses(&answers), [200, 200], "{engine}");
+        }
+
+        let entries = "/api/admin/audit?objectKind=settings&action=change";
+        let entries = two.one.get(entries).await.json();
+        let value = |entry: &Value, of: &str| entry[of]["loginFailures"].clone();
+        let mut before: Vec<_> = entries
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|entry| value(entry, "before").as_u64())
+            .collect();
+        before.sort_unstable();
+        before.dedup();
+        assert_eq!(
+            before.len(),
+            2 * ROUNDS,
+            "{engine}: each takes another value's place: {before:?}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn many_who_wait_leave_a_connection_to_the_one_who_works() {
+    for (engine, two) in Two::on_both().await {
+        let path = format!("/api/admin/teams/{}", two.api.default_team);
+        let body = |number: usize| json!({"description": number.to_string()});
+        let bodies: Vec<_> = (0..40).map(body).collect();
+
+        let answers =
+            futures::future::join_all(bodies.iter().map(|body| two.one.put(&path, body))).await;
+
+        assert!(answers.iter().all(|answer| answer.status == 200), "{engine}");
+    }
+}
