@@ -52,6 +52,8 @@ pub enum Code {
     LastAdministrator,
     /// The item is in use; `dependants` says by what.
     InUse,
+    /// Something that the request names was deleted, or came into use, while it was worked on.
+    ChangedMeanwhile,
     /// The CA can't sign: deleted, offline, expired or without a certificate.
     CaNotLive,
     /// The token holds as many keys as it may.
@@ -137,6 +139,7 @@ impl Code {
             | Self::WrongState
             | Self::LastAdministrator
             | Self::InUse
+            | Self::ChangedMeanwhile
             | Self::CaNotLive
             | Self::KeyLimit
             | Self::DuplicateCertificate => StatusCode::CONFLICT,

@@ -177,6 +177,7 @@ impl ApiError {
                 Code::DatabaseUnavailable
             }
             Self::Store(StoreError::Taken { .. }) => Code::NameTaken,
+            Self::Store(StoreError::Reference { .. }) => Code::ChangedMeanwhile,
             Self::Store(
                 StoreError::Open(_)
                 | StoreError::Migrate(_)
@@ -205,6 +206,11 @@ impl ApiError {
             }
             Self::Store(StoreError::Taken { .. }) => {
                 "an item with this name exists; choose another name".to_owned()
+            }
+            Self::Store(StoreError::Reference { .. }) => {
+                "something that this request names was deleted meanwhile, or something came to use \
+                 it; nothing was changed: look again, and send what fits then"
+                    .to_owned()
             }
             Self::NotRecorded { certificate_id, .. } => format!(
                 "the certificate was issued but could not be recorded yet; it appears by itself \

@@ -74,6 +74,16 @@ fn a_policy_violation_names_the_rule_and_a_fault_names_nothing() {
 }
 
 #[test]
+fn what_was_deleted_meanwhile_is_a_conflict_and_says_what_would_pass() {
+    let error = || ApiError::from(StoreError::Reference { table: "membership" });
+
+    assert_eq!(seen(error()), (409, Code::ChangedMeanwhile, None));
+    let said = error().into_response().extensions().get::<ErrorBody>().unwrap().message.clone();
+    assert!(said.contains("deleted meanwhile") && said.contains("look again"), "{said}");
+    assert!(!said.contains("membership"), "{said}");
+}
+
+#[test]
 fn codes_and_their_statuses_stay_what_they_are() {
     use utoipa::PartialSchema as _;
     let schema = serde_json::to_value(Code::schema()).unwrap();

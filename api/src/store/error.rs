@@ -1,5 +1,7 @@
 //! What can go wrong between the service and its database.
 
+use sqlx::error::{DatabaseError, ErrorKind};
+
 /// A failed store operation, sorted by what the caller should do next.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -31,6 +33,13 @@ pub enum StoreError {
         /// Which table.
         table: &'static str,
     },
+    /// A row that this one refers to is not there any more, or others refer to the one that was to go:
+    /// what was looked at before has changed meanwhile.
+    #[error("table {table}: a row that another refers to was deleted meanwhile")]
+    Reference {
+        /// Which table.
+        table: &'static str,
+    },
     /// The engine refused the statement: a fault of ours.
     #[error("a statement on table {table} failed")]
     Statement {
@@ -58,17 +67,11 @@ pub enum StoreError {
 impl StoreError {
     /// Sorts what the engine said about a statement on `table`.
     pub(super) fn of(table: &'static str) -> impl Fn(sqlx::Error) -> Self + Copy {
-        move |source| {
-            if source
-                .as_database_error()
-                .is_some_and(sqlx::error::DatabaseError::is_unique_violation)
-            {
-                Self::Taken { table }
-            } else if may_pass_later(&source) {
-                Self::Unavailable { table, source }
-            } else {
-                Self::Statement { table, source }
-            }
+        move |source| match source.as_database_error().map(DatabaseError::kind) {
+            Some(ErrorKind::UniqueViolation) => Self::Taken { table },
+            Some(ErrorKind::ForeignKeyViolation) => Self::Reference { table },
+            _ if may_pass_later(&source) => Self::Unavailable { table, source },
+            _ => Self::Statement { table, source },
         }
     }
 }

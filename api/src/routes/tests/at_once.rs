@@ -161,6 +161,26 @@ async fn an_issuer_gets_no_profile_that_goes_at_the_same_time() {
 }
 
 #[tokio::test]
+async fn what_goes_while_it_is_named_is_a_refusal_and_no_fault() {
+    for (engine, two) in Two::on_both().await {
+        let member = format!("/api/admin/users/{}", two.api.member_id());
+        for round in 0..2 * ROUNDS {
+            let team = insert_team(&two.api.state, &format!("Short {round}"), Group::Users).await;
+            let path = format!("/api/admin/teams/{team}");
+            let body = json!({"teamsIds": [team]});
+
+            let (named, gone) = tokio::join!(two.one.put(&member, &body), two.other.delete(&path));
+
+            let found = (named.status.as_u16(), gone.status.as_u16());
+            let fits = [(200, 409), (409, 200), (422, 200)].contains(&found);
+            assert!(fits, "{engine}: {found:?} {} {}", named.text, gone.text);
+            let empty = json!({"teamsIds": []});
+            assert_eq!(two.one.put(&member, &empty).await.status, 200, "{engine}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn the_audit_says_what_a_setting_was_when_two_set_it() {
     for (engine, two) in Two::on_both().await {
         let path = "/api/admin/settings";

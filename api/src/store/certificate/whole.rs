@@ -89,7 +89,11 @@ impl Store {
                 Ok(true)
             }
             // Its history or its request met the record that there is, or it is at fault.
-            Err(error @ (StoreError::Taken { .. } | StoreError::Statement { .. })) => {
+            Err(
+                error @ (StoreError::Taken { .. }
+                | StoreError::Reference { .. }
+                | StoreError::Statement { .. }),
+            ) => {
                 let error = &error as &dyn std::error::Error;
                 tracing::warn!(certificates = new.len(), error, "not recorded together");
                 Ok(false)

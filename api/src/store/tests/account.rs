@@ -137,3 +137,20 @@ async fn teams_are_listed_by_name_and_by_member() {
         assert_eq!(test.store.team_named("Team 2").await.unwrap(), Some(team(2, Group::Users)));
     }
 }
+
+#[tokio::test]
+async fn what_refers_to_a_row_that_is_gone_is_told_apart_from_a_fault() {
+    for (engine, test) in both().await {
+        let both_of_them = (team(1, Group::Users), account(1));
+        insert(&test.store, &both_of_them.0, &[&both_of_them.1]).await;
+
+        let mut write = test.store.begin().await.unwrap();
+        let of_nothing = write.add_member(team(9, Group::Users).id, both_of_them.1.id).await;
+        drop(write);
+        let still_used = test.store.begin().await.unwrap().delete_team(both_of_them.0.id).await;
+
+        let of_nothing = of_nothing.unwrap_err();
+        assert!(matches!(of_nothing, StoreError::Reference { table: "membership" }), "{engine}");
+        assert!(matches!(still_used, Err(StoreError::Reference { table: "team" })), "{engine}");
+    }
+}
