@@ -2,11 +2,13 @@
 
 use chancery_shared::id::CertificateId;
 
-use super::Revocation;
+use super::{Revocation, for_administrators};
 use crate::app::AppState;
+use crate::audit;
 use crate::certificate::history::HistoryEvent;
 use crate::error::{ApiError, Code};
 use crate::records::permission::Caller;
+use crate::records::visibility::Sight;
 use crate::store::certificate::{Certificate, HistoryEntry, StoredCertificate};
 use crate::store::{Unaudited, Write};
 
@@ -15,16 +17,23 @@ use crate::store::{Unaudited, Write};
 ///
 /// # Errors
 ///
-/// [`Code::DuplicateCertificate`]; nothing has changed then.
+/// [`Code::DuplicateCertificate`], or for who does not see the record what who may not import gets;
+/// nothing has changed then.
 pub(super) async fn revoke_or_refuse(
     state: &AppState,
     caller: &Caller,
+    sight: &Sight,
     revocation: Option<Revocation>,
     known: CertificateId,
 ) -> Result<StoredCertificate, ApiError> {
     let stored = state.store.certificate(known).await?;
     // Deleted a moment ago: the same request finds no duplicate any more.
     let stored = stored.ok_or_else(|| ApiError::not_found("certificate"))?;
+    if !sight.includes(&stored.certificate) {
+        // The audit names it, for the administrator who is asked next.
+        audit::name_subject(&stored.certificate.id, &stored.certificate.common_name);
+        return Err(for_administrators());
+    }
     let Some(revocation) = revocation.filter(|new| applies(*new, caller, &stored)) else {
         return Err(is_present(&stored.certificate));
     };

@@ -15,6 +15,7 @@ use self::origin::Origin;
 use self::read::Read;
 use self::recipient::Recipient;
 use super::permission::Caller;
+use super::visibility::Sight;
 use crate::app::AppState;
 use crate::certificate::history::HistoryEvent;
 use crate::error::{ApiError, Code};
@@ -75,6 +76,7 @@ pub async fn import(
     let issuer = cert_issuer(inventory, caller, import, &origin, &recipient).await?;
 
     // 4. Record it, or say which record it has.
+    let sight = Sight::of(inventory, caller.actor()).await?;
     let serial = &read.facts.serial_number;
     let by_der = state.store.certificate_id_by_der(&read.facts.thumbprint, &read.der).await?;
     let known = match by_der {
@@ -82,7 +84,7 @@ pub async fn import(
         known => known,
     };
     if let Some(known) = known {
-        return duplicate::revoke_or_refuse(state, caller, import.revocation, known).await;
+        return duplicate::revoke_or_refuse(state, caller, &sight, import.revocation, known).await;
     }
     check_may_bring(caller, &origin)?;
     let mut new = row(state, id, read, origin, &recipient, import);
@@ -97,7 +99,7 @@ pub async fn import(
     }];
     if let Inserted::AlreadyThere(known) = write.insert_certificate(&new).await? {
         drop(write);
-        return duplicate::revoke_or_refuse(state, caller, import.revocation, known).await;
+        return duplicate::revoke_or_refuse(state, caller, &sight, import.revocation, known).await;
     }
     write.commit_beside_inventory(new.audit).await?;
     tracing::info!(certificate.id = %id, user = caller.actor().username(), "imported a certificate");
@@ -111,11 +113,17 @@ fn check_may_bring(caller: &Caller, origin: &Origin) -> Result<(), ApiError> {
     if origin.local_ca_id.is_none() || caller.actor().is_administrator() {
         return Ok(());
     }
-    Err(ApiError::refused(
+    Err(for_administrators())
+}
+
+/// One answer for all that an ordinary user may not bring, so that it tells nobody of a record that
+/// they don't see: whether there is one, or there was, or a Local CA signed what has none.
+fn for_administrators() -> ApiError {
+    ApiError::refused(
         Code::NotPermitted,
-        "a Local CA of this service signed this certificate, and it has no record; only an \
-         administrator may import it",
-    ))
+        "only an administrator may import this certificate: a CA of this service signed it, or it has \
+         or had a record that you don't see; ask an administrator",
+    )
 }
 
 fn check_texts(import: &Import<'_>) -> Result<(), ApiError> {
@@ -220,11 +228,7 @@ async fn raise(write: &mut Write, caller: &Caller, new: &mut Certificate) -> Res
     let tombstone = write.tombstone(&new.issuer_key, &new.serial_number).await?;
     let Some(tombstone) = tombstone else { return Ok(()) };
     if !caller.actor().is_administrator() {
-        return Err(ApiError::refused(
-            Code::NotPermitted,
-            "an administrator deleted the record of this certificate; only an administrator may \
-             import it again",
-        ));
+        return Err(for_administrators());
     }
     if let Some(at) = tombstone.revoked_at {
         new.revoked = true;

@@ -19,7 +19,7 @@ pub(super) async fn import(persona: &Persona, body: &Value) -> Answer {
 }
 
 /// Base64 of the DER of a record's certificate, its last byte another one: signed by nobody.
-fn forged(record: &Value) -> String {
+pub(super) fn forged(record: &Value) -> String {
     let mut der = pem::parse(record["pemCert"].as_str().unwrap()).unwrap().into_contents();
     *der.last_mut().unwrap() ^= 1;
     STANDARD.encode(der)

@@ -4,8 +4,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::json;
 
-use super::import::{FOREIGN, OTHER, import, lose};
-use super::{CSR, fields, records};
+use super::import::{FOREIGN, OTHER, forged, import, lose};
+use super::{CSR, fields, issued, path, records};
 use crate::store::account::Group;
 use crate::testing::{api_with_issuer, insert_team, insert_user};
 
@@ -130,4 +130,63 @@ async fn its_body_may_be_large_and_has_an_end_too() {
 
     assert_eq!(large.status, 200, "{}", large.text);
     assert_eq!(too_large.refusal(), (413, "body_too_large".to_owned()));
+}
+
+#[tokio::test]
+async fn a_duplicate_of_what_one_does_not_see_tells_nothing_of_it() {
+    let api = api_with_issuer().await;
+    let admin = api.administrator();
+    let other = insert_team(&api.state, "Other", Group::Users).await;
+    let stranger = api.user(insert_user(&api.state, "stranger", &[other]).await);
+    let mate = api.user(insert_user(&api.state, "mate", &[api.default_team]).await);
+    let own = issued(&api.member()).await;
+    let foreign = import(&api.member(), &json!({"certData": FOREIGN})).await.json();
+    let lost = issued(&api.member()).await;
+    lose(&api, &lost).await;
+    let set = json!({"visibility": "own"});
+    assert_eq!(admin.put("/api/admin/settings", &set).await.status, 200);
+    let of_lost = import(&stranger, &json!({"certData": lost["pemCert"]})).await;
+    assert_eq!(of_lost.refusal(), (403, "not_permitted".to_owned()));
+
+    for known in [&own, &foreign] {
+        let body = json!({"certData": known["pemCert"], "revoked": true});
+        for hidden_from in [&stranger, &mate] {
+            let answer = import(hidden_from, &body).await;
+
+            assert_eq!(answer.refusal(), (403, "not_permitted".to_owned()));
+            assert_eq!(answer.json()["message"], of_lost.json()["message"]);
+            for field in ["certId", "fields", "dependants"] {
+                assert_eq!(answer.json().get(field), None, "{}", answer.text);
+            }
+        }
+        api.state.audit.flush().await;
+        let told =
+            "/api/admin/audit?action=import&result=not_permitted&username=stranger&objectId=";
+        let told = format!("{told}{}", known["id"].as_str().unwrap());
+        assert_eq!(admin.get(&told).await.json().as_array().unwrap().len(), 1);
+        assert_eq!(api.member().get(&path(known)).await.json(), *known);
+        let for_admin = import(&admin, &json!({"certData": known["pemCert"]})).await;
+        assert_eq!(for_admin.refusal(), (409, "duplicate_certificate".to_owned()));
+        assert_eq!(for_admin.json()["certId"], known["id"]);
+    }
+}
+
+#[tokio::test]
+async fn an_import_that_names_the_serial_of_another_ca_does_nothing_to_that_one_s_certificate() {
+    let api = api_with_issuer().await;
+    let other = insert_team(&api.state, "Other", Group::Users).await;
+    let stranger = api.user(insert_user(&api.state, "stranger", &[other]).await);
+    let own = issued(&api.member()).await;
+    let body = json!({"certData": forged(&own), "revoked": true, "revocationReason": "hold"});
+
+    let answer = import(&stranger, &body).await;
+
+    assert_eq!(answer.status, 200, "{}", answer.text);
+    let foreign = answer.json();
+    for field in ["serialNumber", "issuerDn", "subjectDn"] {
+        assert_eq!(foreign[field], own[field], "{field}");
+    }
+    assert_eq!((&foreign["localCaId"], &foreign["revoked"]), (&json!(null), &json!(true)));
+    assert_ne!(foreign["id"], own["id"]);
+    assert_eq!(api.member().get(&path(&own)).await.json(), own);
 }
