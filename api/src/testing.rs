@@ -219,6 +219,17 @@ impl Api {
         })
     }
 
+    /// Makes `admin` an administrator who needs no team for it and is in none.
+    pub(crate) async fn make_admin_one_by_itself(&self) {
+        for sql in [
+            "UPDATE account SET user_group = 'ADMIN' WHERE username = 'admin'",
+            "DELETE FROM membership
+              WHERE user_id IN (SELECT user_id FROM account WHERE username = 'admin')",
+        ] {
+            self.state.store.execute_for_test(sql).await;
+        }
+    }
+
     /// The time of the service.
     pub(crate) fn clock_now(&self) -> OffsetDateTime {
         self.clock.now()

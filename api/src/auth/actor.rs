@@ -34,13 +34,14 @@ pub enum HeldToken {
 /// A user who may act.
 ///
 /// ```compile_fail
-/// let forged = chancery_api::auth::Actor { user_id: todo!(), username: todo!(), is_administrator: true };
+/// let forged = chancery_api::auth::Actor { user_id: todo!(), username: todo!(), is_administrator: true, is_machine: false };
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Actor {
     user_id: UserId,
     username: String,
     is_administrator: bool,
+    is_machine: bool,
 }
 
 /// An [`Actor`] known to be an administrator.
@@ -111,6 +112,11 @@ impl Actor {
     pub fn is_administrator(&self) -> bool {
         self.is_administrator
     }
+
+    /// Whether an API token acts for them: it must do nothing that outlives it.
+    pub fn is_machine(&self) -> bool {
+        self.is_machine
+    }
 }
 
 impl Administrator {
@@ -169,6 +175,7 @@ impl FromRequestParts<AppState> for Authenticated {
             user_id: user,
             username: holder.username,
             is_administrator: holder.is_administrator,
+            is_machine: matches!(held, HeldToken::Machine(_)),
         };
         let must_change_password = holder.must_change_password;
         let found = Self { actor, token: held, must_change_password };

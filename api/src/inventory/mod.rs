@@ -13,6 +13,7 @@ pub mod profile_definition;
 pub mod profile_names;
 pub mod profile_values;
 mod settle;
+pub mod standing;
 pub mod subject_rules;
 pub mod team;
 pub mod user;

@@ -3,6 +3,7 @@
 use chancery_shared::id::{CertIssuerId, TeamId, UserId};
 use serde_json::Value;
 
+use super::standing;
 use super::user::check_administrators;
 use crate::app::AppState;
 use crate::audit::Item as _;
@@ -41,7 +42,8 @@ pub struct TeamChange {
 ///
 /// # Errors
 ///
-/// [`Code::NotFound`], [`Code::NameTaken`]; [`Code::InvalidRequest`] where the list of addresses
+/// [`Code::NotFound`], [`Code::NameTaken`]; [`Code::NotPermitted`] where administrators change their
+/// own role, or an API token makes one; [`Code::InvalidRequest`] where the list of addresses
 /// would shut out who sets it; [`Code::InUse`] where an issuer would be left open to every team;
 /// [`Code::LastAdministrator`]. Nothing has changed then.
 pub async fn change(
@@ -106,12 +108,18 @@ async fn plan(
     let members: Vec<_> =
         state.store.members_of(id).await?.iter().map(|member| member.user_id).collect();
     let fields_before = (&before, &issuers[..], &members[..]).fields();
-    let was_administrators = before.internal_group == Group::Administrators;
+    let before_group = before.internal_group;
     let after = change.clone().applied_to(before);
+    let administrators = administrators_of(before_group, &members).to_vec();
     let members = change.members.clone().unwrap_or(members);
+    standing::check_members(
+        by,
+        &administrators,
+        administrators_of(after.internal_group, &members),
+    )?;
     let issuers = change.authorised_cas.clone().unwrap_or(issuers);
     check_not_shut_out(by, from, &members, &after.ip_white_list)?;
-    if was_administrators && after.internal_group != Group::Administrators {
+    if before_group == Group::Administrators && after.internal_group != Group::Administrators {
         check_not_last(state, &after).await?;
     }
     Ok(Planned { fields_before, after, issuers, members })
@@ -148,6 +156,14 @@ pub async fn delete(state: &AppState, by: &Administrator, id: TeamId) -> Result<
     write.commit(entry).await?;
     tracing::info!(administrator = by.username(), team.id = %id, "deleted a team");
     Ok(())
+}
+
+/// Those of `members` who are administrators by a team of this kind: all or none.
+pub fn administrators_of(group: Group, members: &[UserId]) -> &[UserId] {
+    match group {
+        Group::Administrators => members,
+        Group::Users => &[],
+    }
 }
 
 /// The team, if it can go.

@@ -2,6 +2,7 @@
 
 use chancery_shared::id::{TeamId, UserId};
 
+use super::standing::{self, Standing};
 use crate::app::AppState;
 use crate::audit::Item as _;
 use crate::auth::Administrator;
@@ -32,14 +33,17 @@ pub struct UserChange {
 ///
 /// # Errors
 ///
-/// [`Code::NotFound`]; [`Code::NotPermitted`] where administrators change their own group, teams or
-/// password so; [`Code::LastAdministrator`]. Nothing has changed then.
+/// [`Code::NotFound`]; [`Code::NotPermitted`] where administrators change their own role or password so,
+/// or an API token anyone's; [`Code::LastAdministrator`]. Nothing has changed then.
 pub async fn change(
     state: &AppState,
     by: &Administrator,
     id: UserId,
     change: UserChange,
 ) -> Result<(), ApiError> {
+    if change.password.is_some() {
+        standing::check_may_set_password(by, id)?;
+    }
     let hash = match &change.password {
         Some(password) => Some(state.passwords.hash(password.clone()).await?),
         None => None,
@@ -49,9 +53,8 @@ pub async fn change(
     // As it is while it is held; by the connection that holds it, for others may all be waiting.
     let before = held(&mut write, id).await?;
     let teams_before = write.teams_of(id).await?;
-    if id == by.actor().user_id() {
-        check_own(&before, &teams_before, &change)?;
-    }
+    let of_administrators = write.teams_of_administrators().await?;
+    let standing_before = Standing::new(before.group, &teams_before, &of_administrators);
     let fields_before = (&before, &teams_before[..]).fields();
     let is_new_password = hash.is_some();
     let ends_tokens = hash.is_some() || (before.enabled && change.enabled == Some(false));
@@ -63,8 +66,13 @@ pub async fn change(
         password_hash: hash.unwrap_or(before.password_hash),
         ..before
     };
-    write.update_account(&after).await?;
     let teams_after = change.teams.as_deref().unwrap_or(&teams_before);
+    let standing = Standing::new(after.group, teams_after, &of_administrators);
+    if let Err(refused) = check_change(by, &after, &standing_before, &standing) {
+        write.let_go().await?;
+        return Err(refused);
+    }
+    write.update_account(&after).await?;
     if change.teams.is_some() {
         write.leave_teams(id).await?;
         for team in teams_after {
@@ -149,7 +157,6 @@ pub async fn check_administrators(write: &mut Write, what: &str) -> Result<(), A
     Err(ApiError::refused(Code::LastAdministrator, message))
 }
 
-/// A mistake, or a token that someone else holds, must not change what its owner is.
 /// The user of this id, whose row the transaction holds.
 ///
 /// # Errors
@@ -159,23 +166,16 @@ pub(super) async fn held(write: &mut Write, id: UserId) -> Result<Account, ApiEr
     write.account(id).await?.ok_or_else(|| ApiError::not_found("user"))
 }
 
-fn check_own(before: &Account, now: &[TeamId], change: &UserChange) -> Result<(), ApiError> {
-    if change.password.is_some() {
-        return Err(own("you change your own password with POST /api/currentuser/password"));
-    }
-    if change.group.is_some_and(|group| group != before.group) {
-        return Err(own("you can't change your own group; another administrator can"));
-    }
-    if change.enabled == Some(false) {
+fn check_change(
+    by: &Administrator,
+    after: &Account,
+    standing_before: &Standing,
+    standing: &Standing,
+) -> Result<(), ApiError> {
+    if after.id == by.actor().user_id() && !after.enabled {
         return Err(own("you can't disable yourself; another administrator can"));
     }
-    if let Some(teams) = &change.teams {
-        let is_same = now.len() == teams.len() && now.iter().all(|own| teams.contains(own));
-        if !is_same {
-            return Err(own("you can't change your own teams; another administrator can"));
-        }
-    }
-    Ok(())
+    Standing::check(by, after.id, Some(standing_before), standing)
 }
 
 fn own(message: &str) -> ApiError {

@@ -15,6 +15,7 @@ use crate::app::AppState;
 use crate::auth::Administrator;
 use crate::auth::client_address::ClientAddress;
 use crate::error::{ApiError, JsonError};
+use crate::inventory::standing;
 use crate::inventory::team::{self, TeamChange};
 use crate::ip_white_list::IpWhiteList;
 use crate::json::Json;
@@ -86,6 +87,8 @@ async fn create(
     let members = faults.references::<Account>(&state, "members", &new.members).await?;
     faults.finish()?;
     team::check_not_shut_out(&by, from, &members, &ip_white_list)?;
+    let group = new.internal_group.unwrap_or(Group::User).into();
+    standing::check_members(&by, &[], team::administrators_of(group, &members))?;
     if state.store.team_named(&new.name).await?.is_some() {
         return Err(name_taken::<Team>("name", &new.name));
     }
@@ -93,7 +96,7 @@ async fn create(
         id: state.new_id(),
         name: new.name,
         description: new.description.unwrap_or_default(),
-        internal_group: new.internal_group.unwrap_or(Group::User).into(),
+        internal_group: group,
         dont_send_emails_on_issue: new.dont_send_emails_on_issue.unwrap_or_default(),
         dont_send_reminder_emails: new.dont_send_reminder_emails.unwrap_or_default(),
         ip_white_list,

@@ -15,6 +15,7 @@ use crate::app::AppState;
 use crate::auth::Administrator;
 use crate::echo::cut;
 use crate::error::{ApiError, Code, JsonError};
+use crate::inventory::standing::Standing;
 use crate::inventory::user::{self, UserChange};
 use crate::json::Json;
 use crate::request::PathId;
@@ -105,6 +106,12 @@ async fn create(
         created_by: by.username().to_owned(),
     };
     let mut write = state.store.begin().await?;
+    let of_administrators = write.teams_of_administrators().await?;
+    let standing = Standing::new(account.group, &teams, &of_administrators);
+    if let Err(refused) = Standing::check(&by, account.id, None, &standing) {
+        write.let_go().await?;
+        return Err(refused);
+    }
     write.insert_account(&account).await?;
     for team in &teams {
         write.add_member(*team, account.id).await?;
@@ -116,7 +123,8 @@ async fn create(
 }
 
 /// Changes a user. A new password and being disabled end its tokens at once. Administrators change
-/// neither their own group nor their own teams, nor do they disable themselves.
+/// neither their own group nor in which teams of administrators they are, nor do they disable
+/// themselves; an API token changes no password and makes nobody an administrator.
 #[utoipa::path(
     put, path = "/admin/users/{id}", tag = "Users", params(("id" = String, Path)),
     request_body = UserChangeBody,

@@ -25,6 +25,7 @@ statements! {
            SET name = $2, description = $3, internal_group = $4, dont_send_emails_on_issue = $5,
                dont_send_reminder_emails = $6, ip_white_list = $7
          WHERE team_id = $1";
+    OF_ADMINISTRATORS = "SELECT team_id FROM team WHERE internal_group = 'ADMIN'";
     DELETE = "DELETE FROM team WHERE team_id = $1";
 }
 
@@ -176,6 +177,19 @@ impl Write {
             .execute(self.connection())
             .await;
         done.map(drop).map_err(StoreError::of(TABLE))
+    }
+
+    /// The teams whose members are administrators, as this transaction sees them.
+    ///
+    /// # Errors
+    ///
+    /// Only if the database fails.
+    pub async fn teams_of_administrators(&mut self) -> Result<Vec<TeamId>, StoreError> {
+        let ids: Vec<String> = sqlx::query_scalar(OF_ADMINISTRATORS)
+            .fetch_all(self.connection())
+            .await
+            .map_err(StoreError::of(TABLE))?;
+        ids.iter().map(|id| At { table: TABLE, row: id }.parse("team_id", id)).collect()
     }
 
     /// Deletes a team that nothing refers to.

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::app;
 use crate::store::account::Group;
 use crate::store::testing::both;
-use crate::testing::{Answer, Api, Persona, api_on, insert_team};
+use crate::testing::{Answer, Api, Persona, api_on, insert_team, insert_user};
 
 /// So often each pair is tried, in either order.
 const ROUNDS: usize = 4;
@@ -112,9 +112,7 @@ async fn two_withdrawals_do_not_leave_an_issuer_open_to_every_team() {
 #[tokio::test]
 async fn of_two_last_teams_of_the_administrators_one_stays() {
     for (engine, two) in Two::on_both().await {
-        // An administrator by itself: the teams are what is looked at here.
-        let by_itself = "UPDATE account SET user_group = 'ADMIN' WHERE username = 'admin'";
-        two.api.state.store.execute_for_test(by_itself).await;
+        two.api.make_admin_one_by_itself().await;
         let second = insert_team(&two.api.state, "Second", Group::Administrators).await;
         let teams = [two.api.administrators, second].map(|id| format!("/api/admin/teams/{id}"));
         let paths = [&*teams[0], &*teams[1]];
@@ -129,6 +127,30 @@ async fn of_two_last_teams_of_the_administrators_one_stays() {
             let mut statuses = statuses(&answers);
             statuses.sort_unstable();
             assert_eq!(statuses, [200, 409], "{engine}, round {round}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn of_two_last_administrators_who_disable_each_other_one_stays() {
+    for (engine, two) in Two::on_both().await {
+        let root = insert_user(&two.api.state, "root", &[two.api.administrators]).await;
+        let [admin, root] =
+            [two.api.admin_id(), root].map(|id| (id, format!("/api/admin/users/{id}")));
+        for round in 0..ROUNDS {
+            let by_root = two.api.user(root.0);
+            // A token ends with its user: each round has its own.
+            let both = "UPDATE account SET enabled = 1, token_version = 1";
+            two.api.state.store.execute_for_test(both).await;
+            let disable = json!({"enabled": false});
+
+            let (one, other) =
+                tokio::join!(two.other.put(&root.1, &disable), by_root.put(&admin.1, &disable));
+
+            let mut statuses = [one.status.as_u16(), other.status.as_u16()];
+            statuses.sort_unstable();
+            let is_one = statuses == [200, 401] || statuses == [200, 409];
+            assert!(is_one, "{engine}, round {round}: {statuses:?}");
         }
     }
 }

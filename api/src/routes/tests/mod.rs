@@ -16,6 +16,7 @@ mod localca;
 mod login;
 mod login_timing;
 mod matrix;
+mod own_role;
 mod profiles;
 mod settings;
 mod team_changes;

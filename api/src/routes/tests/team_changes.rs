@@ -114,6 +114,7 @@ async fn a_team_with_members_or_certificates_says_what_stands_in_the_way() {
 #[tokio::test]
 async fn the_last_team_of_the_administrators_stays_one() {
     let api = api().await;
+    api.make_admin_one_by_itself().await;
     let path = format!("/api/admin/teams/{}", api.administrators);
 
     let answer = api.administrator().put(&path, &json!({"internalGroup": "USER"})).await;

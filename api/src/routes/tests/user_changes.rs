@@ -107,7 +107,7 @@ async fn a_user_who_was_disabled_gets_no_old_token_back() {
 }
 
 #[tokio::test]
-async fn administrators_change_neither_their_own_role_nor_their_own_teams() {
+async fn administrators_do_not_change_their_own_role_at_the_user() {
     let api = api().await;
     other_administrator(&api).await;
     let admin = api.administrator();
@@ -144,29 +144,6 @@ async fn an_ordinary_user_reaches_no_role_or_team_at_all() {
         let answer = member.post("/api/currentuser/password", &body).await;
         assert_eq!(answer.refusal(), (400, "invalid_request".to_owned()), "{field}");
     }
-}
-
-#[tokio::test]
-async fn the_last_enabled_administrator_stays_one() {
-    let api = api().await;
-    let root = other_administrator(&api).await;
-    let admin_path = path(api.admin_id());
-    let team = format!("/api/admin/teams/{}", api.administrators);
-    // The one who asks is an administrator by a team that asks for nothing here.
-    let disabled = "UPDATE account SET enabled = 0 WHERE username = 'root'";
-
-    assert_eq!(root.put(&admin_path, &json!({"enabled": false})).await.status, 200);
-    for (path, body) in [
-        (&team, json!({"internalGroup": "USER"})),
-        (&team, json!({"members": []})),
-        (&team, json!({"members": ["admin"]})),
-    ] {
-        let answer = root.put(path, &body).await;
-        assert_eq!(answer.refusal(), (409, "last_administrator".to_owned()), "{body}");
-    }
-    assert_eq!(root.put(&admin_path, &json!({"enabled": true})).await.status, 200);
-    api.state.store.execute_for_test(disabled).await;
-    assert_eq!(root.get("/api/admin/users").await.status, 401);
 }
 
 #[tokio::test]
