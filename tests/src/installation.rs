@@ -2,6 +2,7 @@
 
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::PathBuf;
+use std::process::Command;
 use std::time::Duration;
 
 use serde_json::Value;
@@ -12,7 +13,7 @@ use crate::home::{Peer, TestHome};
 use crate::program::Program;
 
 /// Long for a machine that does nothing else; tests share it.
-const PATIENCE: Duration = Duration::from_mins(2);
+pub(crate) const PATIENCE: Duration = Duration::from_mins(2);
 
 /// Both end within this time of SIGTERM.
 pub const END_WITHIN: Duration = Duration::from_secs(5);
@@ -132,16 +133,22 @@ impl Installation {
     ///
     /// There is no such program.
     pub fn start_api(&mut self) {
+        let command = self.api_command([self.port, self.metrics_port]);
+        self.api = Some(Program::start("the API", command).expect("starting the API"));
+    }
+
+    /// Of an API process on this home and its database.
+    pub(crate) fn api_command(&self, [port, metrics_port]: [u16; 2]) -> Command {
         let mut command = self.home.api();
         command
-            .env("CHANCERY_PORT", self.port.to_string())
-            .env("CHANCERY_METRICS_PORT", self.metrics_port.to_string())
+            .env("CHANCERY_PORT", port.to_string())
+            .env("CHANCERY_METRICS_PORT", metrics_port.to_string())
             .env("CHANCERY_BASE_PATH", &self.plan.base_paths)
             .env("CHANCERY_ADMIN_PASSWORD", ADMIN_PASSWORD);
         if let Some(database) = &self.database {
             command.env("CHANCERY_DATABASE_URL", database.url());
         }
-        self.api = Some(Program::start("the API", command).expect("starting the API"));
+        command
     }
 
     /// Waits until `/health/ready` says 200.

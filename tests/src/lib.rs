@@ -31,6 +31,7 @@ pub mod programs;
 pub mod reading;
 pub mod run_script;
 pub mod sabotage;
+pub mod second_api;
 pub mod signer_ca;
 pub mod signer_home;
 pub mod source;
