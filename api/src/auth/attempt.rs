@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use serde_json::json;
 use time::{Duration, OffsetDateTime};
 
 use super::client_address::ClientAddress;
@@ -11,7 +12,7 @@ use crate::error::{ApiError, Code};
 use crate::inventory::view::InventoryView;
 use crate::settings::Settings;
 use crate::store::Unaudited;
-use crate::store::account::{Account, LoginOutcome};
+use crate::store::account::{Account, FailedLogin, Failures};
 
 /// A try that may be made.
 pub struct Attempt<'a> {
@@ -55,16 +56,25 @@ impl<'a> Attempt<'a> {
     pub async fn wrong(&self, account: Option<&Account>) -> Result<ApiError, ApiError> {
         let at = self.state.clock.now();
         let mut write = self.state.store.begin().await?;
-        match account {
-            Some(account) => {
-                let delay = Duration::seconds(self.settings.administrator_delay.into());
-                let most = self.settings.login_failures;
-                let outcome = LoginOutcome::Failed { at, most, delayed_until: at + delay };
-                write.record_login(account.id, &outcome).await?;
+        let Some(account) = account else {
+            write.record_login_of_nobody().await?;
+            write.commit_unaudited(Unaudited::LoginCount).await?;
+            return Ok(self.count(at));
+        };
+        let delay = Duration::seconds(self.settings.administrator_delay.into());
+        let most = self.settings.login_failures;
+        let failed = FailedLogin { at, most, delayed_until: at + delay };
+        let failures = write.record_failed_login(account.id, failed).await?;
+        match failures.filter(|failures| is_lock(account, *failures, most)) {
+            Some(failures) => {
+                let fields = json!({"locked": true, "failedLogins": failures.count});
+                let entry = self.state.audited("lock", "users");
+                let entry = entry.on(&account.id, &account.username).after(fields);
+                write.commit_beside_inventory(entry).await?;
+                tracing::warn!(username = account.username, "failed logins locked an account");
             }
-            None => write.record_login_of_nobody().await?,
+            None => write.commit_unaudited(Unaudited::LoginCount).await?,
         }
-        write.commit_unaudited(Unaudited::LoginCount).await?;
         Ok(self.count(at))
     }
 
@@ -84,6 +94,12 @@ impl<'a> Attempt<'a> {
         }
         bad_credentials()
     }
+}
+
+/// Whether it was this failure that locked the account, and not another one since `before` was read.
+fn is_lock(before: &Account, after: Failures, most: u32) -> bool {
+    let expected = u64::from(most).max(before.failed_logins.saturating_add(1));
+    after.locked && !before.locked && after.count == expected
 }
 
 /// Why `account` may not log in now, whatever the password.

@@ -2,6 +2,7 @@
 
 use chancery_shared::id::KeyId;
 use chancery_shared::wire::v1::{KeyState, KeySummary};
+use serde_json::json;
 
 use super::By;
 use super::key::{CaKey, Enabled};
@@ -115,6 +116,17 @@ pub async fn repair(state: &AppState, by: &By, key_id: KeyId) -> Result<(), ApiE
                        chancery-hsm pending";
         return Err(ApiError::refused(Code::WrongState, message));
     }
+    let (name, before, after) = match &found {
+        Disagreement::States(ca, key) if ca.deleted_at.is_none() => {
+            (&*ca.name, key.state, KeyState::Live)
+        }
+        Disagreement::States(ca, key) => (&*ca.name, key.state, KeyState::Disabled),
+        Disagreement::WithoutLocalCa(key) => ("", key.state, KeyState::Disabled),
+        Disagreement::WithoutKey(..) => return Ok(()),
+    };
+    let entry = state.audited("repair", "status").on(&key_id, name);
+    let entry = entry.before(json!({"state": before})).after(json!({"state": after}));
+    state.store.add_audit_entries(&[entry.into()]).await?;
     tracing::warn!(username = by.username, %key_id, "an administrator has made a key fit");
     Ok(())
 }

@@ -17,7 +17,7 @@ use crate::auth::attempt::{Attempt, obstacle};
 use crate::auth::client_address::ClientAddress;
 use crate::error::{ApiError, JsonError};
 use crate::json::Json;
-use crate::store::account::LoginOutcome;
+use crate::store::account::PassedLogin;
 use crate::team;
 
 /// `POST /login`, the one call without a token.
@@ -61,7 +61,7 @@ async fn login(
         return Err(attempt.in_vain(&account, "a team does not allow the address").await?);
     }
     let version = account.token_version;
-    let passed = LoginOutcome::Passed { at: now, address: address.text(), version };
+    let passed = PassedLogin { at: now, address: address.text(), version };
     let mut write = state.store.begin().await?;
     let holds = write.record_login(account.id, &passed).await?;
     if !holds {

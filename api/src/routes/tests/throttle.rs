@@ -3,7 +3,8 @@
 use axum::http::header::RETRY_AFTER;
 use serde_json::json;
 
-use crate::testing::{Answer, Api, PASSWORD, api, api_with};
+use crate::store::testing::both;
+use crate::testing::{Answer, Api, PASSWORD, api, api_on, api_with};
 
 const SETTINGS: &str = "/api/admin/settings";
 
@@ -24,11 +25,14 @@ async fn an_ordinary_account_is_locked_until_an_administrator_unlocks_it() {
     }
 
     let right = log_in(&api, "192.0.2.1", "member", PASSWORD).await;
+    let of_session = session.get("/api/currentuser").await.status;
     api.clock.advance(time::Duration::days(1));
     let much_later = log_in(&api, "192.0.2.1", "member", PASSWORD).await;
-    let locked = admin_again(&api).get(&path).await.json();
-    let unlocked = admin_again(&api).post(&format!("{path}/unlock"), &json!({})).await.json();
+    let admin = api.administrator();
+    let locked = admin.get(&path).await.json();
+    let unlocked = admin.post(&format!("{path}/unlock"), &json!({})).await.json();
 
+    assert_eq!(of_session, 200, "who guesses throws nobody out");
     assert_eq!(right.refusal(), (401, "bad_credentials".to_owned()));
     assert_eq!(much_later.status, 401);
     assert_eq!((&locked["locked"], &locked["numFailedLoginAttempts"]), (&json!(true), &json!(3)));
@@ -37,11 +41,29 @@ async fn an_ordinary_account_is_locked_until_an_administrator_unlocks_it() {
         (&json!(false), &json!(0))
     );
     assert_eq!(log_in(&api, "192.0.2.1", "member", PASSWORD).await.status, 200);
-    drop(session);
 }
 
-fn admin_again(api: &Api) -> crate::testing::Persona {
-    api.administrator()
+#[tokio::test]
+async fn the_lock_of_an_account_has_one_entry_of_its_own_in_the_audit() {
+    for (engine, store) in both().await {
+        let api = api_on(store, |_| ()).await;
+        api.administrator().put(SETTINGS, &json!({"loginFailures": 3})).await;
+        // At once, too: one of them locks it.
+        futures::future::join_all((0..6).map(|_| log_in(&api, "192.0.2.1", "member", "wrong")))
+            .await;
+        log_in(&api, "192.0.2.1", "member", PASSWORD).await;
+
+        let entries = api.administrator().get("/api/admin/audit?action=lock").await.json();
+
+        let [entry] = &entries.as_array().unwrap()[..] else { panic!("{engine}: {entries}") };
+        assert_eq!(
+            (&entry["objectKind"], &entry["objectId"], &entry["objectName"]),
+            (&json!("users"), &json!(api.member_id()), &json!("member")),
+            "{engine}"
+        );
+        assert_eq!((&entry["address"], &entry["username"]), (&json!("192.0.2.1"), &json!(null)));
+        assert_eq!(entry["after"], json!({"locked": true, "failedLogins": 3}), "{engine}");
+    }
 }
 
 #[tokio::test]

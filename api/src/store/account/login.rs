@@ -45,7 +45,8 @@ statements! {
                       JOIN team ON team.team_id = membership.team_id
                      WHERE membership.user_id = account.user_id
                        AND team.internal_group = 'ADMIN')) THEN $4 ELSE delayed_until END
-         WHERE user_id = $1";
+         WHERE user_id = $1
+        RETURNING failed_logins, locked";
     /// Counts as text, as every fact is.
     FAILED_OF_NOBODY = "
         INSERT INTO installation (name, value) VALUES ('failed-logins-of-nobody', '1')
@@ -60,27 +61,35 @@ statements! {
     END_API_TOKENS = "DELETE FROM api_token WHERE user_id = $1";
 }
 
-/// What came of a login.
+/// A login whose password was right.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum LoginOutcome {
-    /// The password was right.
-    Passed {
-        /// When.
-        at: OffsetDateTime,
-        /// From where.
-        address: String,
-        /// The token version that the user was found with.
-        version: u64,
-    },
-    /// It was not.
-    Failed {
-        /// When.
-        at: OffsetDateTime,
-        /// So many in a row lock or delay the account.
-        most: u32,
-        /// Until when an administrator's is delayed then.
-        delayed_until: OffsetDateTime,
-    },
+pub struct PassedLogin {
+    /// When.
+    pub at: OffsetDateTime,
+    /// From where.
+    pub address: String,
+    /// The token version that the user was found with.
+    pub version: u64,
+}
+
+/// One whose password was not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FailedLogin {
+    /// When.
+    pub at: OffsetDateTime,
+    /// So many in a row lock or delay the account.
+    pub most: u32,
+    /// Until when an administrator's is delayed then.
+    pub delayed_until: OffsetDateTime,
+}
+
+/// How a user stands after a login that failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Failures {
+    /// How many in a row.
+    pub count: u64,
+    /// Whether an administrator must unlock the account.
+    pub locked: bool,
 }
 
 /// What a request must know of its token's user.
@@ -145,8 +154,8 @@ impl Store {
 }
 
 impl Write {
-    /// Remembers what came of a login; says whether it holds: one that passed does not where the
-    /// user may no longer log in.
+    /// Remembers a login that passed; says whether it holds: it does not where the user may no longer
+    /// log in.
     ///
     /// # Errors
     ///
@@ -154,22 +163,41 @@ impl Write {
     pub async fn record_login(
         &mut self,
         user: UserId,
-        outcome: &LoginOutcome,
+        login: &PassedLogin,
     ) -> Result<bool, StoreError> {
-        let query = match outcome {
-            LoginOutcome::Passed { at, address, version } => sqlx::query(PASSED)
-                .bind(user.to_string())
-                .bind(to_millis(*at))
-                .bind(address)
-                .bind(signed(*version)),
-            LoginOutcome::Failed { at, most, delayed_until } => sqlx::query(FAILED)
-                .bind(user.to_string())
-                .bind(to_millis(*at))
-                .bind(i64::from(*most))
-                .bind(to_millis(*delayed_until)),
-        };
-        let done = query.execute(self.connection()).await.map_err(StoreError::of(TABLE))?;
+        let done = sqlx::query(PASSED)
+            .bind(user.to_string())
+            .bind(to_millis(login.at))
+            .bind(&login.address)
+            .bind(signed(login.version))
+            .execute(self.connection())
+            .await
+            .map_err(StoreError::of(TABLE))?;
         Ok(done.rows_affected() == 1)
+    }
+
+    /// Remembers one that failed; `None` where the user is gone.
+    ///
+    /// # Errors
+    ///
+    /// Only if the database fails.
+    pub async fn record_failed_login(
+        &mut self,
+        user: UserId,
+        login: FailedLogin,
+    ) -> Result<Option<Failures>, StoreError> {
+        let id = user.to_string();
+        let row: Option<(i64, i16)> = sqlx::query_as(FAILED)
+            .bind(&id)
+            .bind(to_millis(login.at))
+            .bind(i64::from(login.most))
+            .bind(to_millis(login.delayed_until))
+            .fetch_optional(self.connection())
+            .await
+            .map_err(StoreError::of(TABLE))?;
+        let Some((count, locked)) = row else { return Ok(None) };
+        let count = At { table: TABLE, row: &id }.unsigned("failed_logins", count)?;
+        Ok(Some(Failures { count, locked: locked != 0 }))
     }
 
     /// Counts a failed login that counts against nobody, such as that of a user who does not exist:

@@ -12,7 +12,7 @@ use super::row::{At, signed};
 use super::{Store, StoreError, Write};
 use crate::timestamp::{from_millis, to_millis};
 
-pub use login::{LoginOutcome, TokenHolder};
+pub use login::{FailedLogin, Failures, PassedLogin, TokenHolder};
 
 const TABLE: &str = "account";
 

@@ -4,7 +4,7 @@ use chancery_shared::id::{RowId, UserId};
 
 use super::fixtures::{NOW, account, insert, team};
 use crate::store::StoreError;
-use crate::store::account::{Group, LoginOutcome};
+use crate::store::account::{FailedLogin, Failures, Group, PassedLogin};
 use crate::store::testing::both;
 
 #[tokio::test]
@@ -100,12 +100,13 @@ async fn logins_are_counted_until_one_passes() {
     for (engine, test) in both().await {
         insert(&test.store, &team(1, Group::Users), &[&account(1)]).await;
         let address = "192.0.2.1".to_owned();
-        let passed = LoginOutcome::Passed { at: NOW, address, version: 1 };
-        let failed = LoginOutcome::Failed { at: NOW, most: 10, delayed_until: NOW };
+        let passed = PassedLogin { at: NOW, address, version: 1 };
+        let failed = FailedLogin { at: NOW, most: 10, delayed_until: NOW };
 
         let mut write = test.store.begin().await.unwrap();
-        write.record_login(account(1).id, &failed).await.unwrap();
-        write.record_login(account(1).id, &failed).await.unwrap();
+        write.record_failed_login(account(1).id, failed).await.unwrap();
+        let second = write.record_failed_login(account(1).id, failed).await.unwrap();
+        let of_nobody = write.record_failed_login(account(9).id, failed).await.unwrap();
         write.commit_unaudited(crate::store::Unaudited::Fixture).await.unwrap();
         let failed = test.store.account(account(1).id).await.unwrap().unwrap();
         let mut write = test.store.begin().await.unwrap();
@@ -113,6 +114,11 @@ async fn logins_are_counted_until_one_passes() {
         write.commit_unaudited(crate::store::Unaudited::Fixture).await.unwrap();
         let found = test.store.account(account(1).id).await.unwrap().unwrap();
 
+        assert_eq!(
+            (second, of_nobody),
+            (Some(Failures { count: 2, locked: false }), None),
+            "{engine}"
+        );
         assert_eq!((failed.failed_logins, failed.last_login_at), (2, None), "{engine}");
         assert_eq!((found.failed_logins, found.last_login_at), (0, Some(NOW)), "{engine}");
         assert_eq!(found.last_login_address.as_deref(), Some("192.0.2.1"), "{engine}");
