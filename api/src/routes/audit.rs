@@ -1,5 +1,7 @@
 //! `/admin/audit`: who did what.
 
+mod download;
+
 use axum::body::{Body, Bytes};
 use axum::extract::{OriginalUri, State};
 use axum::http::HeaderValue;
@@ -9,6 +11,7 @@ use futures::stream::{self, StreamExt as _, TryStreamExt as _};
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
+use self::download::Download;
 use super::json::audit::{AuditChainItem, AuditItem, AuditQuery, Wanted};
 use super::paging::without_after;
 use crate::app::AppState;
@@ -16,7 +19,7 @@ use crate::auth::Administrator;
 use crate::error::{ApiError, JsonError};
 use crate::json::Json;
 use crate::request::{NoParameters, Query};
-use crate::store::audit::{AuditPlace, AuditSearch, Order, StoredAuditEntry};
+use crate::store::audit::{Order, StoredAuditEntry};
 use crate::store::{Store, StoreError};
 
 /// The audit, for administrators.
@@ -50,7 +53,9 @@ async fn list(
     Ok(response)
 }
 
-/// The same entries, all of them, the first one first: a JSON object on each line.
+/// The same entries, all of them, the first one first: a JSON object on each line. The `Link` header
+/// leads to what comes later: a download from there brings every entry that this one has not, chain
+/// by chain, also one that was written later and tells of an earlier moment.
 #[utoipa::path(
     get, path = "/admin/audit/download", tag = "Audit", params(AuditQuery),
     responses(
@@ -61,26 +66,34 @@ async fn list(
 async fn download(
     State(state): State<AppState>,
     _by: Administrator,
+    OriginalUri(uri): OriginalUri,
     Query(query): Query<AuditQuery>,
 ) -> Result<Response, ApiError> {
     let Wanted { search, after, limit } = query.check()?;
     if limit.is_some() {
         return Err(ApiError::invalid_field("limit", "is for pages; a download has all of them"));
     }
+    let mut download = Download::begin(&state.store, search, after).await?;
+    let later = format!("<{}after={}>; rel=\"next\"", without_after(&uri), download.progress());
     // Read before the status goes out, so that a database that is away is told as such.
-    let first = page(&state.store, &search, after).await?;
-    let next = |(store, search, page): (Store, AuditSearch, Vec<StoredAuditEntry>)| async move {
-        let Some(last) = page.last().map(StoredAuditEntry::place) else { return Ok(None) };
+    let first = download.page().await?;
+    let next = |(mut download, page): (Download, Option<Vec<StoredAuditEntry>>)| async move {
+        let Some(page) = page else { return Ok(None) };
         let text = lines(page)?;
-        let page = self::page(&store, &search, Some(last)).await?;
-        Ok::<_, BrokenOff>(Some((text, (store, search, page))))
+        let page = download.page().await?;
+        Ok::<_, BrokenOff>(Some((text, (download, page))))
     };
-    let pages = stream::try_unfold((state.store.clone(), search, first), next);
+    let pages = stream::try_unfold((download, first), next);
     let headers = [
         (CONTENT_TYPE, "application/jsonl"),
         (CONTENT_DISPOSITION, "attachment; filename=\"audit.jsonl\""),
     ];
-    Ok((headers, Body::from_stream(pages.inspect_err(broke_off))).into_response())
+    let body = Body::from_stream(pages.inspect_err(broke_off));
+    let mut response = (headers, body).into_response();
+    if let Ok(later) = HeaderValue::from_str(&later) {
+        response.headers_mut().insert(LINK, later);
+    }
+    Ok(response)
 }
 
 /// Whether each chain is as it was written: no entry changed, taken out or put in. What is found of
@@ -110,14 +123,6 @@ async fn verify(
     Ok(([(CONTENT_TYPE, "application/json")], Body::from_stream(body)).into_response())
 }
 
-async fn page(
-    store: &Store,
-    search: &AuditSearch,
-    after: Option<AuditPlace>,
-) -> Result<Vec<StoredAuditEntry>, StoreError> {
-    store.audit_entries(search, Order::OldestFirst, after, PER_PIECE).await
-}
-
 fn lines(page: Vec<StoredAuditEntry>) -> Result<Bytes, serde_json::Error> {
     let mut text = Vec::new();
     for entry in page {
@@ -142,5 +147,3 @@ fn broke_off(error: &BrokenOff) {
 
 /// Where the caller does not say.
 const PER_PAGE: u32 = 100;
-/// Entries of a download that are in memory at a time.
-const PER_PIECE: u32 = 500;

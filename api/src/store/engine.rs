@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use sqlx::any::{AnyConnectOptions, AnyPoolOptions};
 use sqlx::{AnyConnection, AnyPool, Connection as _, Executor as _};
-use tokio::sync::{Mutex, OwnedSemaphorePermit, Semaphore};
+use tokio::sync::{Mutex, OwnedMutexGuard, OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
 use super::audit::AuditChain;
@@ -112,7 +112,11 @@ impl Store {
     ///
     /// [`StoreError::Unavailable`] where no connection or lock is to be had in time.
     pub async fn begin(&self) -> Result<Write, StoreError> {
-        let mut write = self.before_begin().await?;
+        self.begin_with(None).await
+    }
+
+    async fn begin_with(&self, turn: Option<OwnedMutexGuard<()>>) -> Result<Write, StoreError> {
+        let mut write = self.lend(turn).await?;
         let begin = match write.engine() {
             // A transaction that reads first and writes later fails under a plain BEGIN.
             EngineName::Sqlite => "BEGIN IMMEDIATE",
@@ -132,11 +136,15 @@ impl Store {
         let late = |_| StoreError::of("any")(sqlx::Error::PoolTimedOut);
         let turn = Arc::clone(&self.turn).lock_owned();
         let turn = timeout(ACQUIRE_TIMEOUT, turn).await.map_err(late)?;
-        Ok(self.begin().await?.in_turn(turn))
+        self.begin_with(Some(turn)).await
     }
 
     /// A transaction that has not begun yet.
     pub(super) async fn before_begin(&self) -> Result<Write, StoreError> {
+        self.lend(None).await
+    }
+
+    async fn lend(&self, turn: Option<OwnedMutexGuard<()>>) -> Result<Write, StoreError> {
         let connection = match &self.engine {
             Engine::Sqlite { seat } => {
                 let late = |_| sqlx::Error::PoolTimedOut;
@@ -146,7 +154,7 @@ impl Store {
             Engine::Postgres => self.pool.acquire().await.map(Lent::Pooled),
         };
         let connection = connection.map_err(StoreError::of("any"))?;
-        Ok(Write::before_begin(connection, Arc::clone(&self.health), self.chain.clone()))
+        Ok(Write::before_begin(connection, Arc::clone(&self.health), self.chain.clone(), turn))
     }
 
     /// Which engine it is.

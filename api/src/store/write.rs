@@ -23,7 +23,7 @@ pub struct Write {
     is_over: bool,
     health: Arc<Health>,
     chain: AuditChain,
-    /// Until its end.
+    /// The next one's turn comes when it is over.
     _turn: Option<OwnedMutexGuard<()>>,
 }
 
@@ -93,14 +93,13 @@ impl Lent {
 
 impl Write {
     /// On a connection that has no transaction yet.
-    pub(super) fn before_begin(connection: Lent, health: Arc<Health>, chain: AuditChain) -> Self {
-        Self { connection, is_over: false, health, chain, _turn: None }
-    }
-
-    /// The same; the next one's turn comes when it is over.
-    pub(super) fn in_turn(mut self, turn: OwnedMutexGuard<()>) -> Self {
-        self._turn = Some(turn);
-        self
+    pub(super) fn before_begin(
+        connection: Lent,
+        health: Arc<Health>,
+        chain: AuditChain,
+        turn: Option<OwnedMutexGuard<()>>,
+    ) -> Self {
+        Self { connection, is_over: false, health, chain, _turn: turn }
     }
 
     /// Makes what was written durable and visible together with `entry` of the audit, and lets every

@@ -1,5 +1,8 @@
 //! The audit in JSON.
 
+use std::fmt::Display;
+use std::str::FromStr;
+
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use utoipa::{IntoParams, ToSchema};
@@ -7,7 +10,7 @@ use utoipa::{IntoParams, ToSchema};
 use super::super::validate::Faults;
 use crate::error::ApiError;
 use crate::json::empty_is_absent;
-use crate::store::audit::{AuditPlace, AuditSearch, ChainReport, Flaw, StoredAuditEntry};
+use crate::store::audit::{AuditSearch, ChainReport, Flaw, StoredAuditEntry};
 use crate::timestamp;
 
 /// Which entries are wanted.
@@ -42,18 +45,18 @@ pub struct AuditQuery {
     /// 1 to 1000 entries a page.
     #[serde(deserialize_with = "empty_is_absent")]
     pub limit: Option<String>,
-    /// What the link to the next page has.
+    /// What the link to the next page, or of an earlier download, has.
     #[serde(deserialize_with = "empty_is_absent")]
     pub after: Option<String>,
 }
 
 /// A question that makes sense.
 #[derive(Debug)]
-pub struct Wanted {
+pub struct Wanted<Place> {
     /// Which entries.
     pub search: AuditSearch,
     /// Behind which.
-    pub after: Option<AuditPlace>,
+    pub after: Option<Place>,
     /// How many.
     pub limit: Option<u32>,
 }
@@ -64,7 +67,7 @@ impl AuditQuery {
     /// # Errors
     ///
     /// 400 that names every field at fault.
-    pub fn check(self) -> Result<Wanted, ApiError> {
+    pub fn check<Place: FromStr<Err: Display>>(self) -> Result<Wanted<Place>, ApiError> {
         let mut faults = Faults::default();
         for (field, text) in [
             ("username", &self.username),

@@ -1,6 +1,7 @@
 //! The audit: entries that are added and never changed, chained by their hashes.
 
 mod chain;
+mod progress;
 mod read;
 mod row;
 mod verify;
@@ -12,14 +13,16 @@ use chancery_shared::id::UserId;
 use time::OffsetDateTime;
 
 pub(super) use chain::{AuditChain, among_others, bind_head};
+pub use progress::{AuditProgress, Known, NoAuditProgress, Piece};
 pub use read::{AuditPlace, AuditSearch, Order};
 pub(super) use row::ChainedEntry;
 pub use verify::{ChainFault, ChainReport, Flaw};
 
 #[cfg(test)]
 pub(super) use {
-    chain::STATEMENTS as CHAIN_STATEMENTS, read::sql as search_sql,
-    row::statements as row_statements, verify::STATEMENTS as VERIFY_STATEMENTS,
+    chain::STATEMENTS as CHAIN_STATEMENTS, progress::STATEMENTS as PROGRESS_STATEMENTS,
+    read::sql as search_sql, row::statements as row_statements,
+    verify::STATEMENTS as VERIFY_STATEMENTS,
 };
 
 /// What was done, or refused, and by whom. No part of it ever holds a secret: who makes one names

@@ -2,7 +2,9 @@
 
 use std::str::FromStr;
 
-use sqlx::AssertSqlSafe;
+use sqlx::any::AnyArguments;
+use sqlx::query::QueryAs;
+use sqlx::{Any, AssertSqlSafe};
 
 use super::row::{COLUMNS, Read};
 use super::{StoredAuditEntry, TABLE};
@@ -90,13 +92,7 @@ impl Store {
     ) -> Result<Vec<StoredAuditEntry>, StoreError> {
         let _place = self.search_place().await?;
         let sql = sql(search, order, after.is_some());
-        let mut query = sqlx::query_as::<_, Read>(AssertSqlSafe(sql));
-        for moment in [search.from, search.to].into_iter().flatten() {
-            query = query.bind(moment);
-        }
-        for (_, text) in search.texts() {
-            query = query.bind(text.to_owned());
-        }
+        let mut query = search.bind(sqlx::query_as(AssertSqlSafe(sql)));
         if let Some(AuditPlace { happened_at, chain_no, entry_no }) = after {
             query = query.bind(happened_at).bind(chain_no).bind(entry_no);
         }
@@ -107,7 +103,20 @@ impl Store {
     }
 }
 
+pub(super) type Bound<'q> = QueryAs<'q, Any, Read, AnyArguments>;
+
 impl AuditSearch {
+    /// Binds the values of [`conditions`].
+    pub(super) fn bind<'q>(&self, mut query: Bound<'q>) -> Bound<'q> {
+        for moment in [self.from, self.to].into_iter().flatten() {
+            query = query.bind(moment);
+        }
+        for (_, text) in self.texts() {
+            query = query.bind(text.to_owned());
+        }
+        query
+    }
+
     /// Columns that must have a value.
     fn texts(&self) -> impl Iterator<Item = (&'static str, &str)> {
         let Self { username, object_kind, object_id, action, result, request_id, .. } = self;
@@ -137,6 +146,22 @@ pub(in crate::store) fn sql(search: &AuditSearch, order: Order, is_after: bool) 
         parameter += 1;
         format!("${parameter}")
     };
+    let mut wanted = conditions(search, &mut next);
+    if is_after {
+        let place = [next(), next(), next()].join(", ");
+        wanted.push(format!("(happened_at, chain_no, entry_no) {beyond} ({place})"));
+    }
+    let wanted = if wanted.is_empty() { "1 = 1".to_owned() } else { wanted.join(" AND ") };
+    format!(
+        "SELECT {COLUMNS} FROM audit WHERE {wanted}
+          ORDER BY happened_at {direction}, chain_no {direction}, entry_no {direction}
+          LIMIT {}",
+        next()
+    )
+}
+
+/// What an entry must be, with the parameters that `next` names.
+pub(super) fn conditions(search: &AuditSearch, mut next: impl FnMut() -> String) -> Vec<String> {
     let mut wanted = Vec::new();
     if search.from.is_some() {
         wanted.push(format!("happened_at >= {}", next()));
@@ -151,15 +176,5 @@ pub(in crate::store) fn sql(search: &AuditSearch, order: Order, is_after: bool) 
             wanted.push(format!("{column} <> '{}'", common.1));
         }
     }
-    if is_after {
-        let place = [next(), next(), next()].join(", ");
-        wanted.push(format!("(happened_at, chain_no, entry_no) {beyond} ({place})"));
-    }
-    let wanted = if wanted.is_empty() { "1 = 1".to_owned() } else { wanted.join(" AND ") };
-    format!(
-        "SELECT {COLUMNS} FROM audit WHERE {wanted}
-          ORDER BY happened_at {direction}, chain_no {direction}, entry_no {direction}
-          LIMIT {}",
-        next()
-    )
+    wanted
 }

@@ -28,6 +28,7 @@ async fn every_statement_can_be_prepared_on_both_engines() {
         super::api_token::STATEMENTS,
         super::api_process::STATEMENTS,
         super::audit::CHAIN_STATEMENTS,
+        super::audit::PROGRESS_STATEMENTS,
         super::audit::VERIFY_STATEMENTS,
         super::authorised_ca::STATEMENTS,
         super::cert_issuer::STATEMENTS,

@@ -3,7 +3,9 @@
 use axum::http::header;
 use serde_json::{Value, json};
 
-use crate::testing::api;
+use crate::app;
+use crate::store::testing::both;
+use crate::testing::{Persona, api, api_on};
 
 #[tokio::test]
 async fn entries_are_listed_page_by_page_and_downloaded_a_line_each() {
@@ -43,6 +45,48 @@ async fn entries_are_listed_page_by_page_and_downloaded_a_line_each() {
         "result": "ok", "times": 1, "hash": one["hash"],
     });
     assert_eq!(*one, stated);
+}
+
+#[tokio::test]
+async fn a_later_download_brings_what_the_earlier_ones_have_not_whatever_its_time() {
+    for (engine, store) in both().await {
+        let api = api_on(store, |_| ()).await;
+        let second = app::router(&api.second_process().await);
+        let (admin, other) = (api.administrator(), api.administrator().at(second));
+        let make = async |by: &Persona, name: &str| {
+            let made = by.post("/api/admin/teams", &json!({"name": name})).await;
+            assert_eq!(made.status, 200, "{engine}: {}", made.text);
+        };
+        let mut path = "/api/admin/audit/download?objectKind=teams".to_owned();
+        let mut downloaded = async || {
+            let answer = admin.get(&path).await;
+            assert_eq!(answer.status, 200, "{engine}: {}", answer.text);
+            let link = answer.headers[header::LINK].to_str().unwrap().to_owned();
+            path = link.trim_start_matches('<').split('>').next().unwrap().to_owned();
+            let name = |line: &str| -> Value { serde_json::from_str(line).unwrap() };
+            let lines = answer.text.lines().map(name);
+            lines.map(|line| line["objectName"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+        };
+        make(&admin, "one").await;
+        make(&other, "two").await;
+        api.clock.advance(time::Duration::minutes(20));
+        make(&admin, "three").await;
+
+        let first = downloaded().await;
+        let nothing = downloaded().await;
+        // A process whose clock is behind, or whose transaction took its time.
+        api.clock.advance(-time::Duration::minutes(15));
+        make(&other, "four").await;
+        api.clock.advance(time::Duration::minutes(20));
+        make(&admin, "five").await;
+        let second = downloaded().await;
+
+        assert_eq!(first, ["one", "two", "three"], "{engine}");
+        assert_eq!(nothing, Vec::<String>::new(), "{engine}");
+        assert_eq!(second, ["five", "four"], "{engine}: chain by chain");
+        let old = admin.get("/api/admin/audit/download?after=1.x").await;
+        assert_eq!(old.refusal(), (400, "invalid_request".to_owned()), "{engine}");
+    }
 }
 
 #[tokio::test]

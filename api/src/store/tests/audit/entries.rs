@@ -175,3 +175,32 @@ async fn entries_are_found_by_each_filter_page_by_page_in_both_orders() {
         }
     }
 }
+
+#[tokio::test]
+async fn an_entry_that_is_committed_after_a_reading_comes_with_the_next_one() {
+    for (engine, test) in both().await {
+        let slow = Store::open(&test.url).await.unwrap();
+        add(&slow, 1).await;
+        let mut write = slow.begin().await.unwrap();
+        let mut late = audit_entry("change", "teams");
+        late.happened_at -= time::Duration::hours(2);
+        let lengthening = write.add_to_audit(&[&late]).await.unwrap();
+        if engine != "SQLite" {
+            // There, the second one waits for the first.
+            add(&test.store, 2).await;
+        }
+
+        let before = test.store.audit_heads().await.unwrap();
+        write.commit_unaudited(Unaudited::Fixture).await.unwrap();
+        lengthening.end();
+        let after = test.store.audit_heads().await.unwrap();
+
+        let pieces = after.since(&before.progress().to_string().parse().unwrap());
+        let [piece] = pieces[..] else { panic!("{engine}: {pieces:?}") };
+        let all = AuditSearch::default();
+        let found = test.store.audit_piece(&all, piece, 10).await.unwrap();
+        let found: Vec<_> = found.iter().map(|entry| &entry.entry).collect();
+        assert_eq!(found, [&late], "{engine}");
+        assert!(!before.holds(&entries(&test.store).await[0]), "{engine}");
+    }
+}
