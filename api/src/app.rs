@@ -26,6 +26,7 @@ use crate::key_data::Vault;
 use crate::key_pair::KeyMaker;
 use crate::random::Random;
 use crate::readiness::{NotReady, Readiness};
+use crate::request::Parameters;
 use crate::retention::{AtStart, Failed, Guard};
 use crate::signer_client::{SignerClient, SignerError};
 use crate::store::Store;
@@ -194,13 +195,23 @@ pub fn router(state: &AppState) -> Router {
 
 /// The JSON API, each group behind its gate, and its document.
 pub fn api(state: &AppState) -> (Router<AppState>, OpenApi) {
-    let authenticated =
-        authenticated().route_layer(from_fn_with_state(state.clone(), gate::authenticated));
-    let members = members().route_layer(from_fn_with_state(state.clone(), gate::actor));
-    let administrators =
-        administrators().route_layer(from_fn_with_state(state.clone(), gate::administrator));
-    let all = open().merge(authenticated).merge(members).merge(administrators);
-    let (router, document) = OpenApiRouter::new().nest("/api", all).split_for_parts();
+    let below_api = |routes| OpenApiRouter::<AppState>::new().nest("/api", routes);
+    let all = open().merge(authenticated()).merge(members()).merge(administrators());
+    let parameters = Arc::new(Parameters::of(&below_api(all).into_openapi()));
+    let parameters = from_fn_with_state(parameters, request::refuse_unknown);
+    // The gate is in front: who may not come in is told nothing of what is behind it.
+    let open = open().route_layer(parameters.clone());
+    let authenticated = authenticated()
+        .route_layer(parameters.clone())
+        .route_layer(from_fn_with_state(state.clone(), gate::authenticated));
+    let members = members()
+        .route_layer(parameters.clone())
+        .route_layer(from_fn_with_state(state.clone(), gate::actor));
+    let administrators = administrators()
+        .route_layer(parameters)
+        .route_layer(from_fn_with_state(state.clone(), gate::administrator));
+    let all = open.merge(authenticated).merge(members).merge(administrators);
+    let (router, document) = below_api(all).split_for_parts();
     (router, openapi::complete(document, &state.config.base_paths))
 }
 

@@ -3,12 +3,14 @@
 mod body;
 mod id;
 mod layer;
+mod parameters;
 mod path_id;
 mod query;
 
-pub(crate) use body::read_body;
+pub(crate) use body::{pass_over, read_body};
 pub use id::RequestId;
 pub use layer::{Told, surround};
+pub use parameters::{Parameters, refuse_unknown};
 pub use path_id::PathId;
 pub use query::{NoParameters, Query};
 

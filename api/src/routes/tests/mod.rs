@@ -17,6 +17,7 @@ mod login;
 mod login_timing;
 mod matrix;
 mod own_role;
+mod parameters;
 mod profiles;
 mod settings;
 mod team_changes;
