@@ -93,6 +93,21 @@ async fn a_client_that_sends_all_before_it_reads_sees_why_it_was_refused() {
 }
 
 #[tokio::test]
+async fn who_asks_before_sending_fifty_mib_is_refused_before_a_byte_of_them() {
+    let (_api, _listening, address) = start().await;
+
+    blocking(move || {
+        let mut client = Client::connect(address);
+        let head = "POST /api/login HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\n\
+                    Content-Type: application/json\r\nContent-Length: 52428800\r\n\r\n";
+        client.send(head.as_bytes());
+        let (status, body) = client.answer();
+        assert_eq!((status, &body["code"]), (413, &Value::from("body_too_large")), "{body}");
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn too_many_headers_are_refused_in_the_one_shape() {
     let (_api, _listening, address) = start().await;
 

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use axum::body::Body;
 use axum::http::{Method, header};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::certs::CSR;
 use crate::echo::cut;
@@ -26,6 +26,7 @@ fn told(answer: &Answer) -> String {
 fn filled(text: &str, csr: &str) -> String {
     let csr = csr.replace('\n', "\\n");
     let text = text.replace("@ISSUER@", "Chancery Issuer").replace("@TEAM@", "Default");
+    let text = text.replace("@DELETED_ISSUER@", DELETED);
     text.replace("@CSR@", &csr).replace("@GENERATOR@", "ECDSA P-256")
 }
 
@@ -63,9 +64,42 @@ async fn run(api: &Api, case: &Value) -> Vec<String> {
     told_of_each
 }
 
+const DELETED: &str = "Deleted Issuer";
+
+/// An issuer that was there and is deleted.
+async fn delete_an_issuer(api: &Api) {
+    let admin = api.administrator();
+    let body = json!({
+        "caName": DELETED, "localCaName": "Chancery Issuing CA",
+        "certProfileName": "TLS Server and Client",
+    });
+    let made = admin.post("/api/admin/ca", &body).await.json();
+    let path = format!("/api/admin/ca/{}", made["id"].as_str().unwrap());
+    assert_eq!(admin.delete(&path).await.status, 200);
+}
+
+#[tokio::test]
+async fn an_issuer_that_is_not_there_is_named_as_the_field_at_fault_and_never_issues() {
+    let api = api_with_issuer().await;
+    delete_an_issuer(&api).await;
+    let before = api.administrator().get("/api/certs").await.json();
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/cases/http/http-010.json");
+    let case: Value = serde_json::from_slice(&std::fs::read(file).unwrap()).unwrap();
+    for variant in case["variants"].as_array().unwrap() {
+        let body = filled(&variant.to_string(), CSR);
+
+        let answer = api.member().post_text("/api/certs/requestp10", body).await;
+
+        assert!([400, 422].contains(&answer.status.as_u16()), "{variant}: {}", answer.text);
+        assert_eq!(answer.json()["fields"][0]["field"], "caName", "{variant}");
+    }
+    assert_eq!(api.administrator().get("/api/certs").await.json(), before);
+}
+
 #[tokio::test]
 async fn every_collected_message_comes_to_what_is_written_down() {
     let api = api_with_issuer().await;
+    delete_an_issuer(&api).await;
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/cases");
     let files = std::fs::read_dir(folder.join("http")).unwrap();
     let mut files: Vec<_> = files.map(|file| file.unwrap().path()).collect();
