@@ -55,6 +55,7 @@ fn only_what_is_no_part_of_the_inventory_is_committed_beside_it() {
     });
 
     let known = [
+        "api/src/auth/attempt.rs",
         "api/src/key_data/purge.rs",
         "api/src/key_data/vault.rs",
         "api/src/records/details.rs",
