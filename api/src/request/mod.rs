@@ -12,7 +12,7 @@ pub use id::RequestId;
 pub use layer::{Told, surround};
 pub use parameters::{Parameters, refuse_unknown};
 pub use path_id::PathId;
-pub use query::{NoParameters, Query};
+pub use query::Query;
 
 #[cfg(test)]
 mod tests;

@@ -3,7 +3,6 @@
 use axum::extract::FromRequestParts;
 use axum::http::Uri;
 use axum::http::request::Parts;
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
@@ -14,11 +13,6 @@ use crate::json;
 /// The parameters as a `T`, which should deny unknown fields. Every field comes as a text.
 #[derive(Clone, Copy, Debug)]
 pub struct Query<T>(pub T);
-
-/// Of a call that has none.
-#[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct NoParameters {}
 
 impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for Query<T> {
     type Rejection = ApiError;

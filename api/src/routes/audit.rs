@@ -18,7 +18,7 @@ use crate::app::AppState;
 use crate::auth::Administrator;
 use crate::error::{ApiError, JsonError};
 use crate::json::Json;
-use crate::request::{NoParameters, Query};
+use crate::request::Query;
 use crate::store::audit::{Order, StoredAuditEntry};
 use crate::store::{Store, StoreError};
 
@@ -102,11 +102,7 @@ async fn download(
     get, path = "/admin/audit/verify", tag = "Audit",
     responses((status = 200, body = Vec<AuditChainItem>), (status = "default", body = JsonError)),
 )]
-async fn verify(
-    State(state): State<AppState>,
-    _by: Administrator,
-    _: Query<NoParameters>,
-) -> Result<Response, ApiError> {
+async fn verify(State(state): State<AppState>, _by: Administrator) -> Result<Response, ApiError> {
     let first = state.store.verify_audit_chain(i64::MIN).await?;
     let next = |(store, report, mark): (Store, Option<_>, &'static str)| async move {
         let Some(report) = report else { return Ok(None) };

@@ -16,7 +16,7 @@ use crate::inventory::ca_chain;
 use crate::inventory::view::Look;
 use crate::json::empty_is_absent;
 use crate::packaging::{file_name, pem, pkcs7};
-use crate::request::{NoParameters, PathId, Query};
+use crate::request::{PathId, Query};
 use crate::store::certificate::Certificate;
 
 /// The certificate as DER.
@@ -32,7 +32,6 @@ pub(super) async fn cer(
     actor: Actor,
     look: Look,
     PathId(id): PathId<kind::Certificate>,
-    _: Query<NoParameters>,
 ) -> Result<Response, ApiError> {
     let row = seen(&state, &actor, look, id).await?.certificate;
     file(&row, "cer", "application/pkix-cert", row.der.clone())
@@ -51,7 +50,6 @@ pub(super) async fn pem_cert(
     actor: Actor,
     look: Look,
     PathId(id): PathId<kind::Certificate>,
-    _: Query<NoParameters>,
 ) -> Result<Response, ApiError> {
     let row = seen(&state, &actor, look, id).await?.certificate;
     file(&row, "pem", PEM, pem::certificate(&row.der).into_bytes())
@@ -70,7 +68,6 @@ pub(super) async fn chain(
     actor: Actor,
     look: Look,
     PathId(id): PathId<kind::Certificate>,
-    _: Query<NoParameters>,
 ) -> Result<Response, ApiError> {
     let chain = whole_chain(&state, &actor, look, id).await?;
     let text: String = chain.iter().map(|row| pem::certificate(&row.der)).collect();
@@ -128,7 +125,6 @@ pub(super) async fn csr(
     actor: Actor,
     look: Look,
     PathId(id): PathId<kind::Certificate>,
-    _: Query<NoParameters>,
 ) -> Result<Response, ApiError> {
     let row = seen(&state, &actor, look, id).await?.certificate;
     let der = match row.csr_id {

@@ -16,7 +16,7 @@ use crate::certificate::history::HistoryEvent;
 use crate::error::{ApiError, Code, JsonError};
 use crate::inventory::view::Look;
 use crate::key_data::Form;
-use crate::request::{NoParameters, PathId, Query};
+use crate::request::PathId;
 use crate::settings::Settings;
 use crate::store::certificate::{Certificate, HistoryEntry};
 use crate::store::key_data::KeyData;
@@ -35,7 +35,6 @@ pub(super) async fn p12(
     actor: Actor,
     look: Look,
     PathId(id): PathId<kind::Certificate>,
-    _: Query<NoParameters>,
     method: Method,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
@@ -56,7 +55,6 @@ pub(super) async fn jks(
     actor: Actor,
     look: Look,
     PathId(id): PathId<kind::Certificate>,
-    _: Query<NoParameters>,
     method: Method,
     headers: HeaderMap,
 ) -> Result<Response, ApiError> {
@@ -77,7 +75,6 @@ pub(super) async fn pem(
     actor: Actor,
     look: Look,
     PathId(id): PathId<kind::Certificate>,
-    _: Query<NoParameters>,
     method: Method,
 ) -> Result<Response, ApiError> {
     let (row, bytes) = kept(&state, &actor, look, id, &method, Form::Pem).await?;

@@ -26,7 +26,7 @@ use crate::error::{ApiError, JsonError};
 use crate::inventory::view::{InventoryView, Look};
 use crate::json::Json;
 use crate::records::visibility::Sight;
-use crate::request::{NoParameters, PathId, Query};
+use crate::request::PathId;
 use crate::store::certificate::StoredCertificate;
 
 /// Certificates, for any user.
@@ -60,7 +60,6 @@ async fn one(
     actor: Actor,
     look: Look,
     PathId(id): PathId<kind::Certificate>,
-    _: Query<NoParameters>,
 ) -> Result<Json<CertificateRecord>, ApiError> {
     let inventory = look.again(&state.inventory, &state.store).await?;
     let stored = seen_in(&state, &inventory, &actor, id).await?;

@@ -4,22 +4,18 @@ use axum::body::Body;
 use axum::http::{Method, header};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use chancery_shared::wire::RefusalCode;
-use chancery_shared::wire::v1::Request;
 use serde_json::{Value, json};
 use time::Duration;
 
 use super::{ISSUER, last, path};
-use crate::app::{App, AppState};
-use crate::key_data::{Vault, purge_once};
-use crate::signer_client::fake_signer::{Reaction, refusal};
+use crate::key_data::purge_once;
 use crate::store::account::Group;
 use crate::testing::{Answer, Api, Persona, api_with_issuer, insert_team, insert_user};
 
 const SETTINGS: &str = "/api/admin/settings";
 const GONE: (u16, &str) = (410, "key_data_gone");
 
-async fn made(persona: &Persona) -> Value {
+pub(super) async fn made(persona: &Persona) -> Value {
     let body = json!({
         "caName": ISSUER, "dn": "CN=www.example.test", "csrGeneratorName": "ECDSA P-256",
         "p12Password": "open sesame",
@@ -29,13 +25,13 @@ async fn made(persona: &Persona) -> Value {
     answer.json()
 }
 
-async fn keep_for(api: &Api, value: u32, unit: &str) {
+pub(super) async fn keep_for(api: &Api, value: u32, unit: &str) {
     let body = json!({"privateKeyRetentionPeriod": {"value": value, "unit": unit}});
     let answer = api.administrator().put(SETTINGS, &body).await;
     assert_eq!(answer.status, 200, "{}", answer.text);
 }
 
-async fn p12(persona: &Persona, issued: &Value) -> Answer {
+pub(super) async fn p12(persona: &Persona, issued: &Value) -> Answer {
     persona.get(&format!("{}/p12", path(issued))).await
 }
 
@@ -44,7 +40,7 @@ fn removed() -> (String, String) {
     ("key data removed".to_owned(), told.to_owned())
 }
 
-fn code(answer: &Answer) -> (u16, String) {
+pub(super) fn code(answer: &Answer) -> (u16, String) {
     answer.refusal()
 }
 
@@ -258,72 +254,6 @@ async fn the_record_and_the_search_say_what_a_download_would() {
         }
         assert_eq!(p12(&api.member(), &issued).await.status == 200, is_kept);
     }
-}
-
-#[tokio::test]
-async fn each_day_has_a_data_key_that_stays_while_anything_is_sealed_under_it() {
-    let api = api_with_issuer().await;
-    let mut keys = Vec::new();
-    for _ in 0..3 {
-        let issued = made(&api.member()).await;
-        let id = issued["id"].as_str().unwrap().parse().unwrap();
-        keys.push((issued, api.state.store.key_data(id).await.unwrap().unwrap().data_key_id));
-        api.clock.advance(Duration::hours(23));
-    }
-    let ids: Vec<_> = keys.iter().map(|(_, id)| *id).collect();
-    assert_eq!(ids[0], ids[1]);
-    assert_ne!(ids[1], ids[2]);
-
-    // Another process, or this one after a restart, has none of them open.
-    let mut api = api;
-    api.state = AppState::new(App { vault: Vault::default(), ..App::clone(&api.state) });
-    assert_eq!(p12(&api.member(), &keys[0].0).await.text, keys[0].0["p12Data"].as_str().unwrap());
-
-    keep_for(&api, 0, "days").await;
-    api.clock.advance(Duration::days(2));
-    assert_eq!(purge_once(&api.state).await.unwrap(), Some(3));
-    for id in ids {
-        assert_eq!(api.state.store.data_key(id).await.unwrap(), None);
-    }
-}
-
-#[tokio::test]
-async fn a_process_opens_the_data_keys_at_its_start_and_needs_no_token_for_downloads_then() {
-    let mut api = api_with_issuer().await;
-    let issued = made(&api.member()).await;
-    api.state = AppState::new(App { vault: Vault::default(), ..App::clone(&api.state) });
-    api.state.vault.open_all(&api.state).await.unwrap();
-
-    api.fake.script(|request| match request {
-        Request::Unseal(_) => Reaction::Refuse(refusal(RefusalCode::TokenUnavailable)),
-        _ => Reaction::Answer,
-    });
-
-    assert_eq!(p12(&api.member(), &issued).await.text, issued["p12Data"].as_str().unwrap());
-    api.state = AppState::new(App { vault: Vault::default(), ..App::clone(&api.state) });
-    assert!(api.state.vault.open_all(&api.state).await.is_err());
-    let closed = p12(&api.member(), &issued).await;
-    assert_eq!(code(&closed), (503, "token_unavailable".to_owned()));
-    assert!(closed.text.contains("because the token is away"));
-}
-
-#[tokio::test]
-async fn where_no_token_can_seal_it_a_key_that_is_to_be_kept_is_not_made() {
-    let api = api_with_issuer().await;
-    let before = api.fake.signer().journal.entries.len();
-    api.fake.script(|request| match request {
-        Request::Seal(_) => Reaction::Refuse(refusal(RefusalCode::TokenUnavailable)),
-        _ => Reaction::Answer,
-    });
-    let body = json!({
-        "caName": ISSUER, "dn": "CN=www.example.test", "csrGeneratorName": "Ed25519",
-        "p12Password": "open sesame",
-    });
-
-    let answer = api.member().post("/api/certs/request", &body).await;
-
-    assert_eq!(answer.refusal(), (503, "token_unavailable".to_owned()), "{}", answer.text);
-    assert_eq!(api.fake.signer().journal.entries.len(), before);
 }
 
 #[tokio::test]

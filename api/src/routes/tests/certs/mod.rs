@@ -1,6 +1,7 @@
 //! `/certs`.
 
 mod change;
+mod data_keys;
 mod delete;
 mod dn;
 mod dn_cases;
