@@ -113,7 +113,8 @@ impl Actor {
         self.is_administrator
     }
 
-    /// Whether an API token acts for them: it must do nothing that outlives it.
+    /// Whether an API token acts for them: it makes no tokens, sets no passwords and gives nobody the
+    /// rights of an administrator.
     pub fn is_machine(&self) -> bool {
         self.is_machine
     }

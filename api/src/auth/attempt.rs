@@ -12,7 +12,7 @@ use crate::error::{ApiError, Code};
 use crate::inventory::view::InventoryView;
 use crate::settings::Settings;
 use crate::store::Unaudited;
-use crate::store::account::{Account, FailedLogin, Failures};
+use crate::store::account::{Account, FailedLogin};
 
 /// A try that may be made.
 pub struct Attempt<'a> {
@@ -48,7 +48,7 @@ impl<'a> Attempt<'a> {
     }
 
     /// The password was wrong. The answer is one for all failures, and takes as long whether or not
-    /// there is an `account`.
+    /// there is an `account`, but for the one failure that locks it, which is told in the audit.
     ///
     /// # Errors
     ///
@@ -65,7 +65,7 @@ impl<'a> Attempt<'a> {
         let most = self.settings.login_failures;
         let failed = FailedLogin { at, most, delayed_until: at + delay };
         let failures = write.record_failed_login(account.id, failed).await?;
-        match failures.filter(|failures| is_lock(account, *failures, most)) {
+        match failures.filter(|failures| failures.locks) {
             Some(failures) => {
                 let fields = json!({"locked": true, "failedLogins": failures.count});
                 let entry = self.state.audited("lock", "users");
@@ -94,12 +94,6 @@ impl<'a> Attempt<'a> {
         }
         bad_credentials()
     }
-}
-
-/// Whether it was this failure that locked the account, and not another one since `before` was read.
-fn is_lock(before: &Account, after: Failures, most: u32) -> bool {
-    let expected = u64::from(most).max(before.failed_logins.saturating_add(1));
-    after.locked && !before.locked && after.count == expected
 }
 
 /// Why `account` may not log in now, whatever the password.

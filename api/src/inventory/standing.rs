@@ -1,5 +1,5 @@
 //! What makes users administrators, and who may not change it: administrators their own, and API
-//! tokens anyone's into one. docs/decisions/0011-own-role-and-tokens.md says why.
+//! tokens to anyone's gain. docs/decisions/0011-own-role-and-tokens.md says why.
 
 use std::collections::BTreeSet;
 
@@ -7,24 +7,35 @@ use chancery_shared::id::{TeamId, UserId};
 
 use crate::auth::Administrator;
 use crate::error::{ApiError, Code};
-use crate::store::account::Group;
+use crate::store::account::{Account, Group};
 
-/// Why someone is an administrator: by itself, or by teams.
+/// Why someone is an administrator: by itself, or by teams; and whether it may log in as one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Standing {
     group: Group,
     teams: BTreeSet<TeamId>,
+    enabled: bool,
 }
 
 impl Standing {
-    /// Of who is in `teams`, where `of_administrators` are the teams of the administrators.
-    pub fn new(group: Group, teams: &[TeamId], of_administrators: &[TeamId]) -> Self {
+    /// Of `account` in `teams`, where `of_administrators` are the teams of the administrators.
+    pub fn new(account: &Account, teams: &[TeamId], of_administrators: &[TeamId]) -> Self {
         let teams = teams.iter().filter(|team| of_administrators.contains(team));
-        Self { group, teams: teams.copied().collect() }
+        let Account { group, enabled, .. } = *account;
+        Self { group, teams: teams.copied().collect(), enabled }
     }
 
-    fn is_administrator(&self) -> bool {
+    fn has_role(&self) -> bool {
         self.group == Group::Administrators || !self.teams.is_empty()
+    }
+
+    /// Whether someone has a way to administer that was not there `before`; a new user had none.
+    fn gains(&self, before: Option<&Self>) -> bool {
+        let Some(before) = before else { return self.has_role() };
+        let by_itself = self.group == Group::Administrators && before.group != self.group;
+        let by_team = !self.teams.is_subset(&before.teams);
+        let enabled = self.enabled && !before.enabled && self.has_role();
+        by_itself || by_team || enabled
     }
 
     /// Whether `by` may make `after` of the standing `before` of the user `id`; of a new user
@@ -39,8 +50,7 @@ impl Standing {
         before: Option<&Self>,
         after: &Self,
     ) -> Result<(), ApiError> {
-        let was = before.is_some_and(Self::is_administrator);
-        if by.actor().is_machine() && !was && after.is_administrator() {
+        if by.actor().is_machine() && after.gains(before) {
             return Err(by_machine());
         }
         if id != by.actor().user_id() {
@@ -99,7 +109,7 @@ fn own(what: &str) -> ApiError {
 fn by_machine() -> ApiError {
     ApiError::refused(
         Code::NotPermitted,
-        "an API token makes nobody an administrator and changes no password; log in with the \
-         password for that",
+        "an API token gives nobody the rights of an administrator, not even back, and changes no \
+         password; log in with the password for that",
     )
 }

@@ -73,8 +73,14 @@ pub async fn change(
     check_administrators(&mut write, &what).await?;
     let entry = state.audited("change", "teams").made(&(&after, &issuers[..], &members[..]));
     write.commit(entry.before(fields_before)).await?;
-    settle(state).await;
     tracing::info!(administrator = by.username(), team.id = %id, "changed a team");
+    // A new name, an address or one member more takes nothing away from anyone.
+    if change.members.is_some()
+        || change.authorised_cas.is_some()
+        || change.internal_group.is_some()
+    {
+        settle(state).await;
+    }
     Ok(())
 }
 

@@ -9,6 +9,7 @@ use crate::auth::Administrator;
 use crate::auth::password::Password;
 use crate::error::{ApiError, Code};
 use crate::inventory::settle;
+use crate::retention;
 use crate::store::Write;
 use crate::store::account::{Account, Group};
 
@@ -34,7 +35,7 @@ pub struct UserChange {
 /// # Errors
 ///
 /// [`Code::NotFound`]; [`Code::NotPermitted`] where administrators change their own role or password so,
-/// or an API token anyone's; [`Code::LastAdministrator`]. Nothing has changed then.
+/// or an API token sets a password or gives someone the rights of an administrator; [`Code::LastAdministrator`]. Nothing has changed then.
 pub async fn change(
     state: &AppState,
     by: &Administrator,
@@ -48,14 +49,15 @@ pub async fn change(
         Some(password) => Some(state.passwords.hash(password.clone()).await?),
         None => None,
     };
-    let mut write = state.store.begin().await?;
+    let mut write = retention::begin_alone(state).await?;
     write.hold_account(id).await?;
     // As it is while it is held; by the connection that holds it, for others may all be waiting.
     let before = held(&mut write, id).await?;
     let teams_before = write.teams_of(id).await?;
     let of_administrators = write.teams_of_administrators().await?;
-    let standing_before = Standing::new(before.group, &teams_before, &of_administrators);
+    let standing_before = Standing::new(&before, &teams_before, &of_administrators);
     let fields_before = (&before, &teams_before[..]).fields();
+    let group_before = before.group;
     let is_new_password = hash.is_some();
     let ends_tokens = hash.is_some() || (before.enabled && change.enabled == Some(false));
     let after = Account {
@@ -67,7 +69,10 @@ pub async fn change(
         ..before
     };
     let teams_after = change.teams.as_deref().unwrap_or(&teams_before);
-    let standing = Standing::new(after.group, teams_after, &of_administrators);
+    let takes_away = ends_tokens
+        || after.group != group_before
+        || teams_before.iter().any(|team| !teams_after.contains(team));
+    let standing = Standing::new(&after, teams_after, &of_administrators);
     if let Err(refused) = check_change(by, &after, &standing_before, &standing) {
         write.let_go().await?;
         return Err(refused);
@@ -91,8 +96,10 @@ pub async fn change(
     }
     let entry = state.audited("change", "users").on(&id, &after.username);
     write.commit(entry.before(fields_before).after(fields)).await?;
-    settle(state).await;
     tracing::info!(administrator = by.username(), user.id = %id, "changed a user");
+    if takes_away {
+        settle(state).await;
+    }
     Ok(())
 }
 
@@ -104,9 +111,9 @@ pub async fn change(
 /// has changed then.
 pub async fn delete(state: &AppState, by: &Administrator, id: UserId) -> Result<(), ApiError> {
     if id == by.actor().user_id() {
-        return Err(own("you can't delete yourself; another administrator can"));
+        return Err(not_permitted("you can't delete yourself; another administrator can"));
     }
-    let mut write = state.store.begin().await?;
+    let mut write = retention::begin_alone(state).await?;
     write.hold_account(id).await?;
     let account = held(&mut write, id).await?;
     let teams = write.teams_of(id).await?;
@@ -114,8 +121,8 @@ pub async fn delete(state: &AppState, by: &Administrator, id: UserId) -> Result<
     let username = &account.username;
     check_administrators(&mut write, &format!("the user {username} would be gone")).await?;
     write.commit(state.audited("delete", "users").removed(&(&account, &teams[..]))).await?;
-    settle(state).await;
     tracing::info!(administrator = by.username(), user.id = %id, "deleted a user");
+    settle(state).await;
     Ok(())
 }
 
@@ -173,11 +180,11 @@ fn check_change(
     standing: &Standing,
 ) -> Result<(), ApiError> {
     if after.id == by.actor().user_id() && !after.enabled {
-        return Err(own("you can't disable yourself; another administrator can"));
+        return Err(not_permitted("you can't disable yourself; another administrator can"));
     }
     Standing::check(by, after.id, Some(standing_before), standing)
 }
 
-fn own(message: &str) -> ApiError {
+fn not_permitted(message: &str) -> ApiError {
     ApiError::refused(Code::NotPermitted, message)
 }

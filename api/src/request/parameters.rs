@@ -16,14 +16,14 @@ use super::query::pairs;
 use crate::echo::cut;
 use crate::error::{ApiError, FieldError};
 
-/// The names of the parameters of each operation, by method and path.
+/// The names of the parameters of each operation, by path and method.
 #[derive(Debug)]
-pub struct Parameters(HashMap<(Method, String), Vec<String>>);
+pub struct Parameters(HashMap<String, HashMap<Method, Vec<String>>>);
 
 impl Parameters {
     /// As `document` has them, whose paths begin with `/api`.
     pub fn of(document: &OpenApi) -> Self {
-        let mut known = HashMap::new();
+        let mut known: HashMap<_, HashMap<_, _>> = HashMap::new();
         for (path, item) in &document.paths.paths {
             let PathItem { get, put, post, delete, patch, .. } = item;
             for (method, operation) in [
@@ -34,7 +34,7 @@ impl Parameters {
                 (Method::PATCH, patch),
             ] {
                 if let Some(operation) = operation {
-                    known.insert((method, path.clone()), names(operation));
+                    known.entry(path.clone()).or_default().insert(method, names(operation));
                 }
             }
         }
@@ -43,10 +43,11 @@ impl Parameters {
 
     /// What the operation behind `route`, which may have a base path in front, has.
     fn of_route(&self, method: &Method, route: &str) -> Option<&Vec<String>> {
-        let path = route.find("/api/").and_then(|at| route.get(at..))?;
+        // The last one: a base path may end with it too.
+        let path = route.rfind("/api/").and_then(|at| route.get(at..))?;
         // A HEAD asks what a GET would answer.
         let method = if method == Method::HEAD { &Method::GET } else { method };
-        self.0.get(&(method.clone(), path.to_owned()))
+        self.0.get(path)?.get(method)
     }
 }
 
@@ -71,6 +72,9 @@ pub async fn refuse_unknown(
     request: Request,
     next: Next,
 ) -> Result<Response, ApiError> {
+    if request.uri().query().is_none() {
+        return Ok(next.run(request).await);
+    }
     let route = request.extensions().get::<MatchedPath>().map(MatchedPath::as_str);
     let known = route.and_then(|route| parameters.of_route(request.method(), route));
     let Some(known) = known else { return Ok(next.run(request).await) };

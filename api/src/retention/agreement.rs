@@ -86,7 +86,7 @@ pub async fn repair(state: &AppState, by: &By, key_id: KeyId) -> Result<(), ApiE
     let all = disagreements(state).await?;
     let found = all.into_iter().find(|found| found.key_id() == key_id);
     let found = found.ok_or_else(|| ApiError::not_found("key that needs repair"))?;
-    let is_fit = match &found {
+    let (name, before, wanted) = match &found {
         Disagreement::WithoutKey(ca, _) => {
             let message = format!(
                 "the signer does not have the key of the Local CA {}; bring its token back, or \
@@ -95,6 +95,18 @@ pub async fn repair(state: &AppState, by: &By, key_id: KeyId) -> Result<(), ApiE
             );
             return Err(ApiError::refused(Code::KeyGone, message));
         }
+        Disagreement::States(ca, key) if ca.deleted_at.is_none() => {
+            (&*ca.name, key.state, KeyState::Live)
+        }
+        Disagreement::States(ca, key) => (&*ca.name, key.state, KeyState::Disabled),
+        Disagreement::WithoutLocalCa(key) => ("", key.state, KeyState::Disabled),
+    };
+    // Told first: what can't be told is not done.
+    let entry = state.audited("repair", "status").on(&key_id, name);
+    let entry = entry.before(json!({"state": before})).after(json!({"wantedState": wanted}));
+    state.store.add_audit_entries(&[entry.into()]).await?;
+    let is_fit = match &found {
+        Disagreement::WithoutKey(..) => false,
         Disagreement::States(ca, _) => {
             let key = CaKey { state, ca, by };
             if ca.deleted_at.is_some() {
@@ -116,17 +128,6 @@ pub async fn repair(state: &AppState, by: &By, key_id: KeyId) -> Result<(), ApiE
                        chancery-hsm pending";
         return Err(ApiError::refused(Code::WrongState, message));
     }
-    let (name, before, after) = match &found {
-        Disagreement::States(ca, key) if ca.deleted_at.is_none() => {
-            (&*ca.name, key.state, KeyState::Live)
-        }
-        Disagreement::States(ca, key) => (&*ca.name, key.state, KeyState::Disabled),
-        Disagreement::WithoutLocalCa(key) => ("", key.state, KeyState::Disabled),
-        Disagreement::WithoutKey(..) => return Ok(()),
-    };
-    let entry = state.audited("repair", "status").on(&key_id, name);
-    let entry = entry.before(json!({"state": before})).after(json!({"state": after}));
-    state.store.add_audit_entries(&[entry.into()]).await?;
     tracing::warn!(username = by.username, %key_id, "an administrator has made a key fit");
     Ok(())
 }

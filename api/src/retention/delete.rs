@@ -37,7 +37,7 @@ pub async fn rehearse_deletion(state: &AppState, id: ItemId) -> Result<Outcome, 
 
 async fn run(state: &AppState, by: &By, id: ItemId) -> Result<Outcome, ApiError> {
     let now = guard::moment_of_deletion(state).await?;
-    let mut write = state.store.begin().await?;
+    let mut write = state.store.begin_in_turn().await?;
     let items = hold(state, &mut write).await?;
     let refused = match items.deletion(id, now) {
         Ok(Deletion::Kept(_)) => None,

@@ -73,8 +73,20 @@ async fn hold(state: &AppState, write: &mut Write) -> Result<Items, StoreError> 
     Ok(Items::new(write.hold_retained().await?, retention(state)))
 }
 
-/// Does `checks` while no item comes, goes or changes what it names, nor any team, profile or setting;
-/// where they fail, the transaction is let go. What they find is so until the transaction ends.
+/// Begins to write while no item comes, goes or changes what it names, nor any user, team, profile or
+/// setting: whoever changes one of them waits until the transaction ends.
+///
+/// # Errors
+///
+/// The database fails.
+pub async fn begin_alone(state: &AppState) -> Result<Write, StoreError> {
+    let mut write = state.store.begin_in_turn().await?;
+    write.hold_retained().await?;
+    Ok(write)
+}
+
+/// Does `checks` while no item comes, goes or changes what it names, nor any user, team,
+/// profile or setting; where they fail, the transaction is let go. What they find is so until the transaction ends.
 ///
 /// # Errors
 ///
@@ -83,8 +95,7 @@ pub async fn holding<T>(
     state: &AppState,
     checks: impl Future<Output = Result<T, ApiError>>,
 ) -> Result<(Write, T), ApiError> {
-    let mut write = state.store.begin_in_turn().await?;
-    write.hold_retained().await?;
+    let write = begin_alone(state).await?;
     match checks.await {
         Ok(checked) => Ok((write, checked)),
         Err(refused) => {

@@ -81,7 +81,7 @@ pub(super) async fn one(
     id: ItemId,
     reason: Reason,
 ) -> Result<bool, ApiError> {
-    let mut write = state.store.begin().await?;
+    let mut write = state.store.begin_in_turn().await?;
     let items = hold(state, &mut write).await?;
     let is_still_wanted = match reason {
         Reason::Asked | Reason::Along => true,

@@ -39,7 +39,7 @@ async fn plan(state: &AppState, id: ItemId, along: Along) -> Result<Vec<ItemId>,
 }
 
 async fn one(state: &AppState, by: &By, id: ItemId) -> Result<(), ApiError> {
-    let mut write = state.store.begin().await?;
+    let mut write = state.store.begin_in_turn().await?;
     let items = hold(state, &mut write).await?;
     if let Err(refusal) = items.restoration(id, state.clock.now(), Along::Nothing) {
         write.let_go().await?;

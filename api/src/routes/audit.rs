@@ -4,8 +4,8 @@ mod download;
 
 use axum::body::{Body, Bytes};
 use axum::extract::{OriginalUri, State};
-use axum::http::HeaderValue;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE, LINK};
+use axum::http::{HeaderName, HeaderValue};
 use axum::response::{IntoResponse, Response};
 use futures::stream::{self, StreamExt as _, TryStreamExt as _};
 use utoipa_axum::router::OpenApiRouter;
@@ -53,9 +53,9 @@ async fn list(
     Ok(response)
 }
 
-/// The same entries, all of them, the first one first: a JSON object on each line. The `Link` header
-/// leads to what comes later: a download from there brings every entry that this one has not, chain
-/// by chain, also one that was written later and tells of an earlier moment.
+/// The same entries, all of them, the first one first: a JSON object on each line. A later download
+/// with what `Audit-After` says as `after` brings every entry that this one has not, chain by chain,
+/// also one that was written later and tells of an earlier moment.
 #[utoipa::path(
     get, path = "/admin/audit/download", tag = "Audit", params(AuditQuery),
     responses(
@@ -66,7 +66,6 @@ async fn list(
 async fn download(
     State(state): State<AppState>,
     _by: Administrator,
-    OriginalUri(uri): OriginalUri,
     Query(query): Query<AuditQuery>,
 ) -> Result<Response, ApiError> {
     let Wanted { search, after, limit } = query.check()?;
@@ -74,7 +73,7 @@ async fn download(
         return Err(ApiError::invalid_field("limit", "is for pages; a download has all of them"));
     }
     let mut download = Download::begin(&state.store, search, after).await?;
-    let later = format!("<{}after={}>; rel=\"next\"", without_after(&uri), download.progress());
+    let later = download.progress().to_string();
     // Read before the status goes out, so that a database that is away is told as such.
     let first = download.page().await?;
     let next = |(mut download, page): (Download, Option<Vec<StoredAuditEntry>>)| async move {
@@ -91,10 +90,13 @@ async fn download(
     let body = Body::from_stream(pages.inspect_err(broke_off));
     let mut response = (headers, body).into_response();
     if let Ok(later) = HeaderValue::from_str(&later) {
-        response.headers_mut().insert(LINK, later);
+        response.headers_mut().insert(AUDIT_AFTER, later);
     }
     Ok(response)
 }
+
+/// Where a later download goes on; there is always such a place, so it is no link to a next page.
+const AUDIT_AFTER: HeaderName = HeaderName::from_static("audit-after");
 
 /// Whether each chain is as it was written: no entry changed, taken out or put in. What is found of
 /// the first fault of a chain is all that is said of it.

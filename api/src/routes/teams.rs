@@ -21,6 +21,7 @@ use crate::ip_white_list::IpWhiteList;
 use crate::json::Json;
 use crate::reference::name_taken;
 use crate::request::PathId;
+use crate::retention;
 use crate::store::account::Account;
 use crate::store::cert_issuer::CertIssuer;
 use crate::store::team::Team;
@@ -103,7 +104,7 @@ async fn create(
         created_at: state.clock.now(),
         created_by: by.username().to_owned(),
     };
-    let mut write = state.store.begin().await?;
+    let mut write = retention::begin_alone(&state).await?;
     write.insert_team(&team).await?;
     for issuer in &issuers {
         write.authorise_ca(team.id, *issuer).await?;

@@ -19,6 +19,7 @@ use crate::inventory::standing::Standing;
 use crate::inventory::user::{self, UserChange};
 use crate::json::Json;
 use crate::request::PathId;
+use crate::retention;
 use crate::settings::Settings;
 use crate::store::account::Account;
 use crate::store::team::Team;
@@ -105,9 +106,9 @@ async fn create(
         created_at: state.clock.now(),
         created_by: by.username().to_owned(),
     };
-    let mut write = state.store.begin().await?;
+    let mut write = retention::begin_alone(&state).await?;
     let of_administrators = write.teams_of_administrators().await?;
-    let standing = Standing::new(account.group, &teams, &of_administrators);
+    let standing = Standing::new(&account, &teams, &of_administrators);
     if let Err(refused) = Standing::check(&by, account.id, None, &standing) {
         write.let_go().await?;
         return Err(refused);
@@ -124,7 +125,7 @@ async fn create(
 
 /// Changes a user. A new password and being disabled end its tokens at once. Administrators change
 /// neither their own group nor in which teams of administrators they are, nor do they disable
-/// themselves; an API token changes no password and makes nobody an administrator.
+/// themselves; an API token changes no password and gives nobody the rights of an administrator.
 #[utoipa::path(
     put, path = "/admin/users/{id}", tag = "Users", params(("id" = String, Path)),
     request_body = UserChangeBody,

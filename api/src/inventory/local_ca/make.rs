@@ -58,7 +58,7 @@ pub(super) async fn make(
     let claim = LocalCaClaim { local_ca_id: ca.id, holder: state.new_id() };
     let mut ground = vec![ItemId::KeyStore(ca.key_store_id)];
     ground.extend(ca.parent_local_ca_id.map(ItemId::LocalCa));
-    let mut write = state.store.begin().await?;
+    let mut write = state.store.begin_in_turn().await?;
     if let Err(error) = retention::hold_live(state, &mut write, &ground).await {
         write.let_go().await?;
         return Err(error);

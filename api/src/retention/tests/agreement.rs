@@ -69,7 +69,7 @@ async fn keys_without_a_ca_and_cas_without_a_key_are_shown() {
         let told = scene.admin().get("/api/admin/audit?action=repair&result=ok").await.json();
         let [told] = &told.as_array().unwrap()[..] else { panic!("{told}") };
         assert_eq!((&told["objectId"], &told["username"]), (&json!(key), &json!("admin")));
-        let states = (&told["before"]["state"], &told["after"]["state"]);
+        let states = (&told["before"]["state"], &told["after"]["wantedState"]);
         assert_eq!(states, (&json!("live"), &json!("disabled")));
         // What has no key can still be removed.
         assert_eq!(scene.force_all("localca", &scene.ca).await.status, 200);

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::store::audit::{
-    AuditPlace, AuditProgress, AuditSearch, Known, Order, Piece, StoredAuditEntry,
+    AuditHeads, AuditPlace, AuditProgress, AuditSearch, Order, Piece, StoredAuditEntry,
 };
 use crate::store::{Store, StoreError};
 
@@ -11,7 +11,7 @@ use crate::store::{Store, StoreError};
 pub(super) struct Download {
     store: Store,
     search: AuditSearch,
-    known: Known,
+    known: AuditHeads,
     rest: Rest,
 }
 

@@ -90,6 +90,9 @@ async fn an_api_token_makes_nobody_an_administrator_and_changes_no_password() {
     let member = format!("{USERS}/{}", api.member_id());
     let tokens = format!("{member}/apitokens");
     let [own, ordinary] = [api.administrators, api.default_team].map(|id| format!("{TEAMS}/{id}"));
+    let shut_out = insert_user(&api.state, "shut.out", &[api.administrators]).await;
+    let shut_out = format!("{USERS}/{shut_out}");
+    assert_eq!(admin.put(&shut_out, &json!({"enabled": false})).await.status, 200);
     let before = [admin.get(USERS).await.json(), admin.get(TEAMS).await.json()];
 
     for (is_new, path, body) in [
@@ -98,7 +101,8 @@ async fn an_api_token_makes_nobody_an_administrator_and_changes_no_password() {
         (false, &member, json!({"group": "ADMIN"})),
         (false, &member, json!({"teamsIds": ["Administrators"]})),
         (false, &member, json!({"password": "another horse, battery"})),
-        (false, &own, json!({"members": ["admin", "root", "member"]})),
+        (false, &shut_out, json!({"enabled": true})),
+        (false, &own, json!({"members": ["admin", "root", "shut.out", "member"]})),
         (false, &ordinary, json!({"internalGroup": "ADMIN"})),
         (true, TEAMS, team(json!({"members": ["member"]}))),
         (true, &tokens, json!({"name": "another"})),

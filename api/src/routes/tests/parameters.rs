@@ -5,7 +5,7 @@ use axum::body::Body;
 use axum::http::{Method, header};
 use serde_json::Value;
 
-use crate::testing::{Answer, Api, api};
+use crate::testing::{Answer, Api, api, api_with};
 
 async fn call(api: &Api, method: &str, path: &str) -> Answer {
     let path = path.replace("{id}", &"0".repeat(24)).replace(['{', '}'], "x");
@@ -53,4 +53,17 @@ async fn a_parameter_is_not_looked_at_before_it_is_known_who_asks() {
     let member = api.member().get("/api/admin/users?unheardOf=1").await;
 
     assert_eq!((nobody.refusal().0, member.refusal().0), (401, 403));
+}
+
+#[tokio::test]
+async fn a_base_path_in_front_changes_nothing() {
+    for base in ["/chancery", "/old/api"] {
+        let api = api_with(|config| config.base_paths = vec![base.to_owned()]).await;
+
+        let unknown = call(&api, "get", &format!("{base}/api/currentuser?unheardOf=1")).await;
+        let known = call(&api, "get", &format!("{base}/api/certs?limit=1")).await;
+
+        assert!(is_refused(&unknown, "unheardOf"), "{base}: {}", unknown.text);
+        assert_eq!(known.status, 200, "{base}: {}", known.text);
+    }
 }

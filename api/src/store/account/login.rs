@@ -27,17 +27,11 @@ statements! {
            SET failed_logins = 0, last_login_at = $2, last_login_address = $3
          WHERE user_id = $1 AND token_version = $4 AND enabled = 1 AND locked = 0
            AND (delayed_until <= $2 OR last_login_address = $3)";
-    /// The `$3`th failure in a row locks an ordinary account, and delays an administrator's until
-    /// `$4`. What fails during a delay does not lengthen it.
+    /// The `$3`th failure in a row delays an administrator until `$4`. What fails during a delay does
+    /// not lengthen it.
     FAILED = "
         UPDATE account
            SET failed_logins = failed_logins + 1,
-               locked = CASE WHEN failed_logins + 1 >= $3 AND NOT (user_group = 'ADMIN' OR EXISTS (
-                    SELECT 1
-                      FROM membership
-                      JOIN team ON team.team_id = membership.team_id
-                     WHERE membership.user_id = account.user_id
-                       AND team.internal_group = 'ADMIN')) THEN 1 ELSE locked END,
                delayed_until = CASE WHEN failed_logins + 1 >= $3 AND delayed_until <= $2
                     AND (user_group = 'ADMIN' OR EXISTS (
                     SELECT 1
@@ -47,6 +41,15 @@ statements! {
                        AND team.internal_group = 'ADMIN')) THEN $4 ELSE delayed_until END
          WHERE user_id = $1
         RETURNING failed_logins, locked";
+    /// It locks an ordinary account: once, whoever fails at the same time.
+    LOCK = "
+        UPDATE account SET locked = 1
+         WHERE user_id = $1 AND locked = 0 AND user_group <> 'ADMIN' AND NOT EXISTS (
+                    SELECT 1
+                      FROM membership
+                      JOIN team ON team.team_id = membership.team_id
+                     WHERE membership.user_id = account.user_id
+                       AND team.internal_group = 'ADMIN')";
     /// Counts as text, as every fact is.
     FAILED_OF_NOBODY = "
         INSERT INTO installation (name, value) VALUES ('failed-logins-of-nobody', '1')
@@ -88,8 +91,8 @@ pub struct FailedLogin {
 pub struct Failures {
     /// How many in a row.
     pub count: u64,
-    /// Whether an administrator must unlock the account.
-    pub locked: bool,
+    /// Whether this one locked the account, until an administrator unlocks it.
+    pub locks: bool,
 }
 
 /// What a request must know of its token's user.
@@ -197,7 +200,13 @@ impl Write {
             .map_err(StoreError::of(TABLE))?;
         let Some((count, locked)) = row else { return Ok(None) };
         let count = At { table: TABLE, row: &id }.unsigned("failed_logins", count)?;
-        Ok(Some(Failures { count, locked: locked != 0 }))
+        if locked != 0 || count < u64::from(login.most) {
+            return Ok(Some(Failures { count, locks: false }));
+        }
+        // The row is held since it was counted.
+        let done = sqlx::query(LOCK).bind(&id).execute(self.connection()).await;
+        let locks = done.map_err(StoreError::of(TABLE))?.rows_affected() == 1;
+        Ok(Some(Failures { count, locks }))
     }
 
     /// Counts a failed login that counts against nobody, such as that of a user who does not exist:

@@ -41,7 +41,7 @@ enum End {
     /// The first entry opens the chain: a process that writes nothing leaves none.
     #[default]
     Unopened,
-    Known(Head),
+    AuditHeads(Head),
     /// A commit broke off, and only the database knows how it ended.
     Unknown {
         chain_no: i64,
@@ -88,14 +88,14 @@ impl AuditChain {
     /// Takes the end of the chain, if it is known without a look into the database.
     pub(in crate::store) async fn take_known(&self) -> Option<Lengthening> {
         let end = Arc::clone(&self.0).lock_owned().await;
-        let End::Known(head) = *end else { return None };
+        let End::AuditHeads(head) = *end else { return None };
         Some(Lengthening::new(end, head))
     }
 
     /// What this process knows of the end of its own chain.
     pub(super) async fn known(&self) -> Option<Head> {
         match *self.0.lock().await {
-            End::Known(head) => Some(head),
+            End::AuditHeads(head) => Some(head),
             End::Unopened | End::Unknown { .. } => None,
         }
     }
@@ -104,7 +104,7 @@ impl AuditChain {
 impl Lengthening {
     fn new(mut end: OwnedMutexGuard<End>, head: Head) -> Self {
         // Until the transaction is known to be over.
-        if let End::Known(Head { chain_no, .. }) = *end {
+        if let End::AuditHeads(Head { chain_no, .. }) = *end {
             *end = End::Unknown { chain_no };
         }
         Self { end, head }
@@ -127,7 +127,7 @@ impl Lengthening {
 
     /// Its transaction is durable.
     pub(in crate::store) fn end(mut self) {
-        *self.end = End::Known(self.head);
+        *self.end = End::AuditHeads(self.head);
     }
 }
 
@@ -152,7 +152,7 @@ impl Write {
     ) -> Result<Lengthening, StoreError> {
         let end = Arc::clone(&self.chain().0).lock_owned().await;
         let known = match *end {
-            End::Known(head) => Some(head),
+            End::AuditHeads(head) => Some(head),
             End::Unknown { chain_no } => self.find_again(chain_no).await?,
             End::Unopened => None,
         };

@@ -13,7 +13,7 @@ use chancery_shared::id::UserId;
 use time::OffsetDateTime;
 
 pub(super) use chain::{AuditChain, among_others, bind_head};
-pub use progress::{AuditProgress, Known, NoAuditProgress, Piece};
+pub use progress::{AuditHeads, AuditProgress, NoAuditProgress, Piece};
 pub use read::{AuditPlace, AuditSearch, Order};
 pub(super) use row::ChainedEntry;
 pub use verify::{ChainFault, ChainReport, Flaw};

@@ -40,7 +40,7 @@ pub struct AuditProgress {
 
 /// The ends of all chains, which grew last first.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Known {
+pub struct AuditHeads {
     heads: Vec<(i64, i64)>,
     /// The same by number.
     ends: HashMap<i64, i64>,
@@ -62,7 +62,7 @@ pub struct Piece {
 #[error("is not what the link of an earlier download has")]
 pub struct NoAuditProgress;
 
-impl Known {
+impl AuditHeads {
     fn new(heads: Vec<(i64, i64)>) -> Self {
         Self { ends: heads.iter().copied().collect(), heads }
     }
@@ -138,9 +138,9 @@ impl Store {
     /// # Errors
     ///
     /// Only if the database fails.
-    pub async fn audit_heads(&self) -> Result<Known, StoreError> {
+    pub async fn audit_heads(&self) -> Result<AuditHeads, StoreError> {
         let heads = sqlx::query_as(HEADS).fetch_all(self.pool()).await;
-        heads.map(Known::new).map_err(StoreError::of(CHAIN))
+        heads.map(AuditHeads::new).map_err(StoreError::of(CHAIN))
     }
 
     /// At most `limit` of the wanted entries of `piece`, in the order of their chain.

@@ -116,7 +116,7 @@ async fn logins_are_counted_until_one_passes() {
 
         assert_eq!(
             (second, of_nobody),
-            (Some(Failures { count: 2, locked: false }), None),
+            (Some(Failures { count: 2, locks: false }), None),
             "{engine}"
         );
         assert_eq!((failed.failed_logins, failed.last_login_at), (2, None), "{engine}");

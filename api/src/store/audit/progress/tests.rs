@@ -2,8 +2,8 @@
 
 use super::*;
 
-fn known(heads: &[(i64, i64)]) -> Known {
-    Known::new(heads.to_vec())
+fn known(heads: &[(i64, i64)]) -> AuditHeads {
+    AuditHeads::new(heads.to_vec())
 }
 
 fn piece(chain_no: i64, after: i64, last: i64) -> Piece {
