@@ -11,14 +11,13 @@ use super::client_address::ClientAddress;
 use crate::app::AppState;
 use crate::audit;
 use crate::error::{ApiError, Code};
-use crate::inventory::view::Look;
+use crate::inventory::view::{InventoryView, Look};
 use crate::team;
 
 /// A user with a valid token, who may perhaps do nothing but change the password.
 #[derive(Clone, Debug)]
 pub struct Authenticated {
     actor: Actor,
-    token: HeldToken,
     must_change_password: bool,
 }
 
@@ -34,14 +33,21 @@ pub enum HeldToken {
 /// A user who may act.
 ///
 /// ```compile_fail
-/// let forged = chancery_api::auth::Actor { user_id: todo!(), username: todo!(), is_administrator: true, is_machine: false };
+/// let forged = chancery_api::auth::Actor { user_id: todo!(), username: todo!(), is_administrator: true, came: todo!() };
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Actor {
     user_id: UserId,
     username: String,
     is_administrator: bool,
-    is_machine: bool,
+    came: Came,
+}
+
+/// How a user came: whether they are let in is asked by that, and can be asked again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Came {
+    token: HeldToken,
+    address: ClientAddress,
 }
 
 /// An [`Actor`] known to be an administrator.
@@ -65,7 +71,7 @@ impl Authenticated {
 
     /// With which token they came.
     pub fn token(&self) -> HeldToken {
-        self.token
+        self.actor.came.token
     }
 
     /// Whether they logged in themselves: a token of a machine must not make others, which would
@@ -75,7 +81,7 @@ impl Authenticated {
     ///
     /// [`Code::NotPermitted`].
     pub fn check_logged_in(&self) -> Result<(), ApiError> {
-        match self.token {
+        match self.token() {
             HeldToken::Login(_) => Ok(()),
             HeldToken::Machine(_) => Err(ApiError::refused(
                 Code::NotPermitted,
@@ -116,7 +122,19 @@ impl Actor {
     /// Whether an API token acts for them: it makes no tokens, sets no passwords and gives nobody the
     /// rights of an administrator.
     pub fn is_machine(&self) -> bool {
-        self.is_machine
+        matches!(self.came.token, HeldToken::Machine(_))
+    }
+
+    /// The same user as they are in a later inventory.
+    ///
+    /// # Errors
+    ///
+    /// They would not be let in any more, with this token or from this address.
+    pub async fn again(&self, inventory: &InventoryView) -> Result<Self, ApiError> {
+        if let HeldToken::Machine(id) = self.came.token {
+            inventory.api_token(id).await?.ok_or(BearerError::Invalid)?;
+        }
+        self.came.let_in(self.user_id, inventory).await?.actor()
     }
 }
 
@@ -129,6 +147,35 @@ impl Administrator {
     /// Their name.
     pub fn username(&self) -> &str {
         &self.0.username
+    }
+}
+
+impl Came {
+    /// The user of the token, if it has not ended and they may come from there. For a token of a
+    /// machine the caller has seen that it is there.
+    async fn let_in(
+        self,
+        user: UserId,
+        inventory: &InventoryView,
+    ) -> Result<Authenticated, ApiError> {
+        let (id, version) = match self.token {
+            HeldToken::Login(claims) => (claims.jti, Some(claims.ver)),
+            HeldToken::Machine(id) => (id, None),
+        };
+        let holder = inventory.token_holder(user, id).await?;
+        let holder = holder.ok_or(BearerError::Invalid)?;
+        let has_ended = version.is_some_and(|version| version != holder.token_version);
+        if !holder.enabled || holder.token_ended || has_ended {
+            return Err(BearerError::Invalid.into());
+        }
+        team::check_address(inventory, user, self.address).await?;
+        let actor = Actor {
+            user_id: user,
+            username: holder.username,
+            is_administrator: holder.is_administrator,
+            came: self,
+        };
+        Ok(Authenticated { actor, must_change_password: holder.must_change_password })
     }
 }
 
@@ -159,27 +206,9 @@ impl FromRequestParts<AppState> for Authenticated {
                 (token.user_id, HeldToken::Machine(token.id), inventory)
             }
         };
-        let (id, version) = match held {
-            HeldToken::Login(claims) => (claims.jti, Some(claims.ver)),
-            HeldToken::Machine(id) => (id, None),
-        };
-        let holder = inventory.token_holder(user, id).await?;
-        let holder = holder.ok_or(BearerError::Invalid)?;
-        let has_ended = version.is_some_and(|version| version != holder.token_version);
-        if !holder.enabled || holder.token_ended || has_ended {
-            return Err(BearerError::Invalid.into());
-        }
         let Ok(address) = ClientAddress::from_request_parts(parts, state).await;
-        team::check_address(&inventory, user, address).await?;
-        audit::belongs_to(user, &holder.username);
-        let actor = Actor {
-            user_id: user,
-            username: holder.username,
-            is_administrator: holder.is_administrator,
-            is_machine: matches!(held, HeldToken::Machine(_)),
-        };
-        let must_change_password = holder.must_change_password;
-        let found = Self { actor, token: held, must_change_password };
+        let found = Came { token: held, address }.let_in(user, &inventory).await?;
+        audit::belongs_to(user, &found.actor.username);
         parts.extensions.insert(found.clone());
         parts.extensions.insert(Look::at(inventory, since));
         Ok(found)

@@ -11,6 +11,7 @@ use crate::issuance::signing::{SignedTbs, Signing, SigningError, SigningRequest}
 use crate::issuance::tbs::{Draft, DraftError};
 use crate::issuance::under_way::{Seat, Since};
 use crate::issuer_choice::{self, IssuerChoice, Permitted};
+use crate::store::csr_generator::CsrGenerator;
 use crate::team::{self, TeamChoice};
 
 /// The signer, for one request. As long as this lives, whoever takes away what the request needs
@@ -18,26 +19,48 @@ use crate::team::{self, TeamChoice};
 pub(super) struct Admitted<'a> {
     state: &'a AppState,
     permitted: &'a Permitted,
+    asked: Asked<'a>,
     since: Since,
     seat: OnceLock<Seat<'a>>,
 }
 
+/// What the issuer must take.
+#[derive(Clone, Copy)]
+pub(super) enum Asked<'a> {
+    /// A CSR.
+    Csr,
+    /// A DN, with a key of this CSR Generator.
+    Dn(&'a CsrGenerator),
+}
+
 impl<'a> Admitted<'a> {
     /// For what was permitted by what was seen since then.
-    pub(super) fn new(state: &'a AppState, permitted: &'a Permitted, since: Since) -> Self {
-        Self { state, permitted, since, seat: OnceLock::new() }
+    pub(super) fn new(
+        state: &'a AppState,
+        permitted: &'a Permitted,
+        asked: Asked<'a>,
+        since: Since,
+    ) -> Self {
+        Self { state, permitted, asked, since, seat: OnceLock::new() }
     }
 
-    /// Whether team and issuer are still there for this user.
+    /// Whether the request would be let in now: its user, with that token, and team and issuer.
     async fn check_again(&self) -> Result<(), ApiError> {
         let inventory = self.state.inventory.now(&self.state.store).await?;
         let member = self.permitted.member();
+        let actor = member.actor().again(&inventory).await?;
         let id = Some(member.team().id.to_string());
-        let choice = TeamChoice { name: None, id };
-        let member = team::resolve(&inventory, member.actor().clone(), &choice).await?;
+        let member = team::resolve(&inventory, actor, &TeamChoice { name: None, id }).await?;
         let issuer_id = Some(self.permitted.issuer().id.to_string());
         let choice = IssuerChoice { issuer_id, ..IssuerChoice::default() };
         let permitted = issuer_choice::resolve(&inventory, member, &choice).await?;
+        match self.asked {
+            Asked::Csr => permitted.check_takes_csrs()?,
+            Asked::Dn(generator) => {
+                permitted.check_takes_dns()?;
+                permitted.check_generator(generator)?;
+            }
+        }
         inventory.issuer(permitted.issuer().id).await.map(drop)
     }
 }

@@ -9,7 +9,7 @@ use tracing::Instrument as _;
 use super::super::json::certificate_request::{CsrRequest, IssuedCertificate};
 use super::super::json::preview::RequestAnswer;
 use super::super::record::AsOf;
-use super::admitted::Admitted;
+use super::admitted::{Admitted, Asked};
 use super::asking::{Parameters, new_ids, previewed, requester, told};
 use crate::app::AppState;
 use crate::audit;
@@ -85,7 +85,7 @@ struct Accepted {
 
 impl Accepted {
     async fn issue(self, state: AppState) -> Result<(Issued, Told), ApiError> {
-        let signing = Admitted::new(&state, &self.permitted, self.since);
+        let signing = Admitted::new(&state, &self.permitted, Asked::Csr, self.since);
         let issued = issue(self.issuance(&state), &signing, &state.store).await?;
         let told = told(&self.permitted, issued.certificate_id);
         Ok((issued, told))

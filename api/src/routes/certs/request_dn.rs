@@ -13,7 +13,7 @@ use tracing::Instrument as _;
 use super::super::json::certificate_request::{self, DnRequest};
 use super::super::json::preview::DnRequestAnswer;
 use super::super::record::AsOf;
-use super::admitted::Admitted;
+use super::admitted::{Admitted, Asked};
 use super::asking::{Parameters, new_ids, previewed, requester, told};
 use crate::app::AppState;
 use crate::audit;
@@ -150,7 +150,8 @@ impl Accepted {
     ) -> Result<(IssuedWithKey, Told), ApiError> {
         let workshop = Workshop { keys: state.keys.clone(), random: Arc::clone(&state.random) };
         let issuance = self.issuance(&state);
-        let signing = Admitted::new(&state, &self.permitted, self.since);
+        let asked = Asked::Dn(&self.generator);
+        let signing = Admitted::new(&state, &self.permitted, asked, self.since);
         let issued = issue_for_dn(issuance, package, &workshop, &signing, &state.store).await?;
         let told = told(&self.permitted, issued.certificate_id);
         Ok((issued, told))

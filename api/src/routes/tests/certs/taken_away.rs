@@ -4,23 +4,43 @@ use std::sync::Arc;
 
 use axum::http::Method;
 use chancery_shared::wire::v1::Request;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::sync::Notify;
 use tokio::task::yield_now;
 
-use super::{ISSUER, body, records};
+use super::{ISSUER, body};
 use crate::app::router;
 use crate::signer_client::fake_signer::Reaction;
 use crate::testing::{Api, Persona, api_with_issuer};
 
-/// How an administrator takes it away, and what a request that is too late is told.
-const WAYS: [(&str, Method, &str, (u16, &str)); 5] = [
+/// How an administrator takes it away, and what a DN request that is too late is told.
+const WAYS: [(&str, Method, &str, (u16, &str)); 12] = [
     ("deleted", Method::DELETE, "/api/admin/ca/{issuer}", (422, "unknown_issuer")),
     ("forced", Method::DELETE, "/api/admin/ca/{issuer}/force", (422, "unknown_issuer")),
     ("withdrawn", Method::PUT, "/api/admin/ca/{issuer}", (403, "not_permitted")),
+    ("no DNs", Method::PUT, "/api/admin/ca/{issuer}", (422, "policy_violation")),
+    ("no such keys", Method::PUT, "/api/admin/ca/{issuer}", (422, "policy_violation")),
     ("left", Method::PUT, "/api/admin/users/{member}", (403, "not_a_member")),
     ("put out", Method::PUT, "/api/admin/teams/{team}", (403, "not_a_member")),
+    ("other addresses", Method::PUT, "/api/admin/teams/{team}", (403, "address_not_allowed")),
+    ("disabled", Method::PUT, "/api/admin/users/{member}", (401, "token_invalid")),
+    ("new password", Method::PUT, "/api/admin/users/{member}", (401, "token_invalid")),
+    ("demoted", Method::PUT, "/api/admin/users/{member}", (403, "not_permitted")),
+    ("user deleted", Method::DELETE, "/api/admin/users/{member}", (401, "token_invalid")),
 ];
+
+/// What must be so for the way to matter.
+async fn prepare(api: &Api, way: usize) {
+    if WAYS[way].0 == "demoted" {
+        // Administrators may use every issuer.
+        let admin = api.administrator();
+        let issuer = admin.get("/api/admin/ca").await.json()[0]["id"].as_str().unwrap().to_owned();
+        let theirs = json!({"teams": ["Administrators"]});
+        assert_eq!(admin.put(&format!("/api/admin/ca/{issuer}"), &theirs).await.status, 200);
+        let member = format!("/api/admin/users/{}", api.member_id());
+        assert_eq!(admin.put(&member, &json!({"group": "ADMIN"})).await.status, 200);
+    }
+}
 
 async fn take_away(api: &Api, admin: &Persona, way: usize) -> u16 {
     let issuer = admin.get("/api/admin/ca").await.json()[0]["id"].as_str().unwrap().to_owned();
@@ -31,8 +51,14 @@ async fn take_away(api: &Api, admin: &Persona, way: usize) -> u16 {
         .replace("{team}", &api.default_team.to_string());
     let change = match *name {
         "withdrawn" => json!({"teams": ["Administrators"]}),
+        "no DNs" => json!({"allowDnRequests": false}),
+        "no such keys" => json!({"allowedGenerators": ["RSA 3072"]}),
         "left" => json!({"teamsIds": []}),
-        _ => json!({"members": []}),
+        "put out" => json!({"members": []}),
+        "other addresses" => json!({"ipWhiteList": "192.0.2.0/24"}),
+        "disabled" => json!({"enabled": false}),
+        "new password" => json!({"password": "another long password"}),
+        _ => json!({"group": "USER"}),
     };
     let answer = if *method == Method::PUT {
         admin.put(&path, &change).await
@@ -56,10 +82,18 @@ fn hold(api: &Api, holds: fn(&Request) -> bool) -> (Arc<Notify>, Arc<Notify>) {
     (came, go_on)
 }
 
+/// Ids of all records; the member may be gone.
+async fn records(api: &Api) -> Vec<String> {
+    let all = api.administrator().get("/api/certs").await.json();
+    let id = |record: &Value| record["id"].as_str().unwrap().to_owned();
+    all.as_array().unwrap().iter().map(id).collect()
+}
+
 #[tokio::test]
 async fn who_takes_it_away_is_answered_after_what_is_being_signed_is_recorded() {
     for (way, (name, ..)) in WAYS.iter().enumerate() {
         let api = api_with_issuer().await;
+        prepare(&api, way).await;
         let (came, go_on) = hold(&api, |request| matches!(request, Request::SignCertificate(_)));
         let (member, admin) = (api.member(), api.administrator());
         let version = api.state.store.inventory_version().await.unwrap();
@@ -113,6 +147,7 @@ async fn taken_away_before_it_is_asked_for(api: &Api, by: &Persona, way: usize) 
     let (name, .., (status, code)) = &WAYS[way];
     let kept = json!({"privateKeyRetentionPeriod": {"value": 1, "unit": "days"}});
     assert_eq!(api.administrator().put("/api/admin/settings", &kept).await.status, 200);
+    prepare(api, way).await;
     let before = records(api).await;
     let (came, go_on) = hold(api, |request| matches!(request, Request::Seal(_)));
     let member = api.member();
