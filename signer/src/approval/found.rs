@@ -44,6 +44,10 @@ impl Found {
                 }
                 Fate::Deciding { after } => {
                     request.fate = decided(&request, after)?.into();
+                    // It may have been withdrawn by an entry before it was begun.
+                    if request.fate == Fate::Waiting {
+                        found.doubtful.insert(approval_id);
+                    }
                     // Written by and by: a full disk is no reason not to start.
                     found.unwritten.insert(approval_id);
                 }

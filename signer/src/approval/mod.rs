@@ -42,8 +42,8 @@ pub struct Approvals {
     parked: Mutex<BTreeMap<ApprovalId, Arc<ParkedRequest>>>,
     /// Ended in memory alone: the disk refused.
     unwritten: Mutex<BTreeSet<ApprovalId>>,
-    /// Waiting in files that were here before: an older copy of one that was decided since may be
-    /// among them.
+    /// Waiting since before this start: an older copy of one that was decided since may be among
+    /// them, or one whose key was taken out of use.
     doubtful: Mutex<BTreeSet<ApprovalId>>,
     /// Their files can't be read; nobody knows what became of them.
     unreadable: BTreeSet<ApprovalId>,
@@ -150,7 +150,8 @@ impl Approvals {
         Ok(request)
     }
 
-    /// Says what came of a request that was begun; [`Fate::Waiting`] if nothing did.
+    /// Says what came of a request: [`Fate::Waiting`] if nothing did and it was begun. One that has
+    /// ended stays so, whoever comes late: it may have been withdrawn while it was being done.
     ///
     /// # Errors
     ///
@@ -159,6 +160,9 @@ impl Approvals {
     pub async fn end(&self, approval_id: ApprovalId, fate: Fate) -> Result<(), ApprovalError> {
         let _alone = self.changing.lock().await;
         let request = self.find(approval_id).ok_or(ApprovalError::Unknown)?;
+        if !request.fate.may_become(&fate) {
+            return Ok(());
+        }
         let ended = ParkedRequest { fate, ..ParkedRequest::clone(&request) };
         self.parked().insert(approval_id, Arc::new(ended.clone()));
         self.unwritten().insert(approval_id);

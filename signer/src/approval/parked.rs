@@ -76,6 +76,18 @@ pub enum Fate {
     Expired,
 }
 
+impl Fate {
+    /// Whether that may follow. What was done is so even if it was withdrawn right after.
+    pub(super) fn may_become(&self, next: &Self) -> bool {
+        match self {
+            Self::Deciding { .. } => true,
+            Self::Waiting => *next != Self::Waiting,
+            Self::Expired => matches!(next, Self::Approved { .. }),
+            Self::Approved { .. } | Self::Denied => false,
+        }
+    }
+}
+
 impl ParkedRequest {
     /// When it expires.
     #[must_use]

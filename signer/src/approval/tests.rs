@@ -79,6 +79,32 @@ async fn a_request_is_decided_by_one_at_a_time_and_waits_again_if_nothing_came_o
 }
 
 #[tokio::test]
+async fn what_has_ended_never_waits_again() {
+    let done = Fate::Approved { signature: None };
+    let deciding = Fate::Deciding { after: 41 };
+    for (fate, next, expected) in [
+        (deciding.clone(), Fate::Waiting, Fate::Waiting),
+        (deciding.clone(), Fate::Expired, Fate::Expired),
+        (Fate::Waiting, Fate::Expired, Fate::Expired),
+        (Fate::Expired, Fate::Waiting, Fate::Expired),
+        (Fate::Expired, Fate::Denied, Fate::Expired),
+        (Fate::Expired, done.clone(), done.clone()),
+        (done.clone(), Fate::Expired, done.clone()),
+        (done.clone(), Fate::Waiting, done.clone()),
+        (Fate::Denied, Fate::Waiting, Fate::Denied),
+    ] {
+        let (folder, approvals) = empty();
+        let request = ParkedRequest { fate: fate.clone(), ..request(1) };
+        approvals.place(BEGIN).await.unwrap().park(request).await.unwrap();
+
+        approvals.end(id(1), next.clone()).await.unwrap();
+
+        assert_eq!(approvals.find(id(1)).unwrap().fate, expected, "{fate:?}, {next:?}");
+        assert_eq!(status(&open(&folder, &Decided::Nothing), 1), status(&approvals, 1));
+    }
+}
+
+#[tokio::test]
 async fn a_decision_that_was_cut_off_is_what_the_journal_says_it_is() {
     let signature = Some(chancery_shared::bytes::Bytes(vec![1]));
     for (decided, expected) in [
@@ -187,10 +213,12 @@ async fn a_decision_that_was_cut_off_is_known_although_the_disk_is_full() {
 async fn only_what_waited_when_the_signer_started_may_have_been_decided_before() {
     let (folder, approvals) = empty();
     park(&approvals, 1).await;
+    park(&approvals, 3).await;
+    approvals.begin(id(3), BEGIN, 42).await.unwrap();
     let approvals = open(&folder, &Decided::Nothing);
     park(&approvals, 2).await;
 
-    assert!(approvals.is_doubtful(id(1)) && !approvals.is_doubtful(id(2)));
+    assert_eq!([1, 2, 3].map(|it| approvals.is_doubtful(id(it))), [true, false, true]);
     approvals.make_sure(id(1));
     assert!(!approvals.is_doubtful(id(1)));
 }
