@@ -168,7 +168,9 @@ impl Service {
         state.watch_signer();
         first_start::make_accounts(&state).await?;
 
-        // 5. The listeners, under a temporary certificate until there is a real one.
+        // 5. The listeners, under a temporary certificate until there is a real one. Whoever changes
+        // something at another process has to know of this one before it lets anyone in.
+        state.purge_guard.announce(&state).await?;
         let identity = ServerIdentity::temporary(&*state.clock, &*state.random)?;
         let https = listener::serve_tls(https, app::router(&state), &identity)
             .map_err(StartError::Listener)?;

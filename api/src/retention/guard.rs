@@ -119,8 +119,13 @@ impl Guard {
         state.clock.since_boot() - self.started >= state.config.first_purge_after
     }
 
-    /// Says that this process is there, and looks at clock and numbers.
-    pub(super) async fn look(&self, state: &AppState) -> Result<Option<Pause>, StoreError> {
+    /// Says that this process is there: whoever changes something waits for its requests from then
+    /// on.
+    ///
+    /// # Errors
+    ///
+    /// Only if the database fails.
+    pub async fn announce(&self, state: &AppState) -> Result<(), StoreError> {
         let now = state.clock.now();
         let own = ApiProcess {
             id: self.process,
@@ -129,7 +134,13 @@ impl Guard {
         };
         let mut write = state.store.begin().await?;
         write.see_api_process(own, now - GONE).await?;
-        write.commit_unaudited(Unaudited::Processes).await?;
+        write.commit_unaudited(Unaudited::Processes).await
+    }
+
+    /// Says that this process is there, and looks at clock and numbers.
+    pub(super) async fn look(&self, state: &AppState) -> Result<Option<Pause>, StoreError> {
+        self.announce(state).await?;
+        let now = state.clock.now();
         let newest = state.store.fact(NEWEST).await?.and_then(|text| text.parse().ok());
         let newest = newest.map(timestamp::from_millis);
         let confirmed = state.store.fact(CONFIRMED).await?.unwrap_or_default();

@@ -20,7 +20,7 @@ fn done(removed: usize) -> Purged {
 }
 
 pub(super) fn is_paused(purged: &Purged) -> bool {
-    matches!(purged, Purged::Paused(_))
+    matches!(purged, Purged::Paused { .. })
 }
 
 pub(super) async fn deleted(change: impl Fn(&mut crate::config::Config)) -> Vec<Scene> {
@@ -181,5 +181,18 @@ async fn the_days_in_force_hold_for_what_was_deleted_before() {
         let hastened = hastened.unwrap();
         assert_eq!((hastened.items, hastened.from, hastened.to), (4, 30, 5));
         assert_eq!(crate::retention::guard::note_days(&scene.api.state).await.unwrap(), None);
+    }
+}
+
+#[tokio::test]
+async fn a_process_is_known_to_the_others_as_soon_as_it_says_so() {
+    for scene in scenes(|_| ()).await {
+        let other = scene.api.second_process().await;
+        let before = scene.api.state.store.api_processes().await.unwrap().len();
+
+        other.purge_guard.announce(&other).await.unwrap();
+
+        let now = scene.api.state.store.api_processes().await.unwrap().len();
+        assert_eq!(now, before + 1, "{}", scene.engine);
     }
 }
