@@ -42,7 +42,7 @@ pub async fn change(
     change: CertIssuerChange,
 ) -> Result<CertIssuer, ApiError> {
     let planned = plan(state, id, &change);
-    let (mut write, Planned { fields_before, after, teams }) =
+    let (mut write, Planned { fields_before, after, teams, takes_away }) =
         retention::holding(state, planned).await?;
     if !write.update_cert_issuer(&after).await? {
         return Err(missing());
@@ -55,8 +55,10 @@ pub async fn change(
     }
     let entry = state.audited("change", "ca").made(&(&after, &teams[..]));
     write.commit(entry.before(fields_before)).await?;
-    settle(state).await;
     tracing::info!(username = by, cert_issuer.id = %id, "changed a Certificate Issuer");
+    if takes_away {
+        settle(state).await;
+    }
     Ok(after)
 }
 
@@ -65,6 +67,8 @@ struct Planned {
     fields_before: Value,
     after: CertIssuer,
     teams: Vec<TeamId>,
+    /// Whether requests that were let in before must be over.
+    takes_away: bool,
 }
 
 /// Looks at the issuer as it is and says what becomes of it.
@@ -85,7 +89,10 @@ async fn plan(
     }
     let teams = state.store.authorised_teams_of(id).await?;
     let fields_before = (&before, &teams[..]).fields();
+    let teams_after = change.teams.clone().unwrap_or_else(|| teams.clone());
     let change = change.clone();
+    let CertIssuer { profile_id, allow_dn_requests: dns, allow_csr_requests: csrs, .. } = before;
+    let generators = before.allowed_generators.clone();
     let after = CertIssuer {
         name: change.name.unwrap_or(before.name),
         profile_id: change.profile_id.unwrap_or(before.profile_id),
@@ -94,14 +101,24 @@ async fn plan(
         allowed_generators: change.allowed_generators.unwrap_or(before.allowed_generators),
         ..before
     };
-    if after.profile_id != before.profile_id {
+    let takes_away = after.profile_id != profile_id
+        || (dns && !after.allow_dn_requests)
+        || (csrs && !after.allow_csr_requests)
+        || narrows(&generators, &after.allowed_generators)
+        || narrows(&teams, &teams_after);
+    if after.profile_id != profile_id {
         let ca = state.store.local_ca(after.local_ca_id).await?;
         let ca = ca.ok_or_else(|| unknown("localCaId", "Local CA"))?;
         let profile = state.store.profile(after.profile_id).await?;
         let profile = profile.ok_or_else(|| unknown("certProfileId", "profile"))?;
         check_policy(state, &ca, &profile)?;
     }
-    Ok(Planned { fields_before, after, teams: change.teams.unwrap_or(teams) })
+    Ok(Planned { fields_before, after, teams: teams_after, takes_away })
+}
+
+/// Whether something is not among them any more. None at all means every one.
+fn narrows<T: PartialEq>(before: &[T], after: &[T]) -> bool {
+    !after.is_empty() && (before.is_empty() || before.iter().any(|one| !after.contains(one)))
 }
 
 fn missing() -> ApiError {

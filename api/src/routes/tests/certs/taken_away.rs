@@ -123,6 +123,32 @@ async fn who_takes_it_away_is_answered_after_what_is_being_signed_is_recorded() 
 }
 
 #[tokio::test]
+async fn a_change_of_an_issuer_that_takes_nothing_away_waits_for_nobody() {
+    let api = api_with_issuer().await;
+    let (member, admin) = (api.member(), api.administrator());
+    let issuer = admin.get("/api/admin/ca").await.json()[0]["id"].as_str().unwrap().to_owned();
+    let issuer = format!("/api/admin/ca/{issuer}");
+    let narrow = json!({"teams": ["Default"], "allowedGenerators": ["RSA 3072"]});
+    assert_eq!(admin.put(&issuer, &narrow).await.status, 200);
+    let (came, go_on) = hold(&api, |request| matches!(request, Request::SignCertificate(_)));
+    let request = tokio::spawn(async move { member.post("/api/certs/requestp10", &body()).await });
+    came.notified().await;
+
+    for change in [
+        json!({"teams": ["Default", "Administrators"]}),
+        json!({"allowedGenerators": ["RSA 3072", "ECDSA P-256"]}),
+        json!({"teams": [], "allowedGenerators": [], "allowDnRequests": true}),
+        json!({"caName": "Another name"}),
+    ] {
+        let changed = admin.put(&issuer, &change).await;
+        assert_eq!(changed.status, 200, "{change}: {}", changed.text);
+    }
+
+    go_on.notify_one();
+    assert_eq!(request.await.unwrap().status, 200);
+}
+
+#[tokio::test]
 async fn what_was_not_asked_for_yet_when_it_is_taken_away_is_never_signed() {
     for way in 0..WAYS.len() {
         let api = api_with_issuer().await;
