@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
+use super::Items;
 use crate::store::retention::ItemId;
 
 /// What this process has tried in vain, and in which order.
@@ -17,11 +18,15 @@ struct Tries {
 
 impl Failed {
     /// The items in the order in which they are tried: those that have not failed as they come, then
-    /// the others, the one that failed longest ago first. What is not among them is forgotten.
-    pub(super) fn last(&self, mut due: Vec<ItemId>) -> Vec<ItemId> {
+    /// the others, the one that failed longest ago first. What one stands on comes after it: before
+    /// that it can't go. What is not among them is forgotten.
+    pub(super) fn put_failed_last(&self, items: &Items, mut due: Vec<ItemId>) -> Vec<ItemId> {
         let failed = &mut self.0.lock().unwrap_or_else(PoisonError::into_inner).failed;
         failed.retain(|id, _| due.contains(id));
-        due.sort_by_key(|id| failed.get(id).copied().unwrap_or_default());
+        due.sort_by_cached_key(|id| {
+            let on_it = items.below(*id).into_iter().map(|item| item.id);
+            on_it.chain([*id]).filter_map(|id| failed.get(&id).copied()).max().unwrap_or_default()
+        });
         due
     }
 

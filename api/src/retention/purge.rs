@@ -84,8 +84,8 @@ impl ItemPurger {
 pub(crate) enum Purged {
     /// Nothing is purged so soon after a start.
     NotYet,
-    /// Nothing is purged for this reason.
-    Paused(String),
+    /// Nothing is purged any more for this reason; so many are gone in this run before that.
+    Paused { why: String, removed: usize },
     /// Another process is at it.
     Elsewhere,
     /// So many are gone; so many were due and are not, the first for this reason.
@@ -96,10 +96,13 @@ fn told(done: Result<Purged, StoreError>) -> Option<Result<String, String>> {
     Some(match done {
         Ok(Purged::Elsewhere) => return None,
         Ok(Purged::NotYet) => Ok("nothing is purged so soon after the start".to_owned()),
-        Ok(Purged::Paused(why)) => {
-            tracing::error!(code = "purge-paused", "nothing is purged: {why}");
+        Ok(Purged::Paused { why, removed }) => {
+            tracing::error!(code = "purge-paused", removed, "nothing more is purged: {why}");
             metrics::gauge!("chancery_purge_paused").set(1);
-            return Some(Err(format!("paused: {why}")));
+            return Some(Err(match removed {
+                0 => format!("paused: {why}"),
+                _ => format!("paused after {removed} items: {why}"),
+            }));
         }
         Ok(Purged::Done { removed, left: 0, why: _ }) => Ok(format!("{removed} items purged")),
         Ok(Purged::Done { removed, left, why }) => {
@@ -122,7 +125,7 @@ pub(crate) async fn run_once(state: &AppState) -> Result<Purged, StoreError> {
 /// The same with so many items at most.
 pub(super) async fn run_batch(state: &AppState, batch: usize) -> Result<Purged, StoreError> {
     if let Some(pause) = state.purge_guard.look(state).await? {
-        return Ok(Purged::Paused(pause.to_string()));
+        return Ok(Purged::Paused { why: pause.to_string(), removed: 0 });
     }
     metrics::gauge!("chancery_purge_paused").set(0);
     if !state.purge_guard.may_begin(state) {
@@ -143,14 +146,14 @@ async fn purge(state: &AppState, lease: &Lease<'_>, batch: usize) -> Result<Purg
     let by =
         By { user_id: None, username: JOB.name.to_owned(), request_id: format!("purge-{run}") };
     let (mut removed, mut left, mut why) = (0, 0, None);
-    let due = state.purge_failed.last(items.due(state.clock.now()));
+    let due = state.purge_failed.put_failed_last(&items, items.due(state.clock.now()));
     for id in due.into_iter().take(batch) {
         if !lease.renew().await? {
             break;
         }
         // A clock may be set, and another process come, while the ones before it are removed.
         if let Some(pause) = state.purge_guard.look(state).await? {
-            return Ok(Purged::Paused(pause.to_string()));
+            return Ok(Purged::Paused { why: pause.to_string(), removed });
         }
         match remove::one(state, &by, id, Reason::Due).await {
             Ok(true) => removed += 1,

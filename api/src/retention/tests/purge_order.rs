@@ -7,8 +7,8 @@ use chancery_shared::wire::v1::Request;
 use serde_json::json;
 use time::Duration;
 
-use super::purge::{DAYS, deleted, is_paused};
-use crate::retention::purge::run_batch;
+use super::purge::{DAYS, deleted};
+use crate::retention::purge::{Purged, run_batch};
 use crate::signer_client::fake_signer::{Reaction, refusal};
 
 #[tokio::test]
@@ -25,6 +25,13 @@ async fn what_fails_is_tried_after_what_was_not_tried() {
             _ => Reaction::Answer,
         });
 
+        // What is tried before what stands on it would only hide why it stays.
+        let Purged::Done { left: 3, why: Some(why), .. } =
+            run_batch(&scene.api.state, 5).await.unwrap()
+        else {
+            panic!("{}", scene.engine);
+        };
+        assert!(why.contains("token"), "{why}");
         // One at a time: the issuer goes, its CA fails, and what it stands on with it.
         for _ in 0..5 {
             run_batch(&scene.api.state, 1).await.unwrap();
@@ -53,7 +60,10 @@ async fn a_clock_that_is_set_in_the_middle_of_a_run_keeps_what_is_left() {
             Reaction::Answer
         });
 
-        assert!(is_paused(&run_batch(&scene.api.state, 50).await.unwrap()), "{}", scene.engine);
+        let Purged::Paused { removed: 2, .. } = run_batch(&scene.api.state, 50).await.unwrap()
+        else {
+            panic!("the issuer and the CA whose key is destroyed at that time");
+        };
 
         assert_eq!(scene.names("localca/deleted").await, ["Chancery Root CA"], "{}", scene.engine);
         assert_eq!(scene.names("keystores/deleted").await.len(), 1, "{}", scene.engine);
