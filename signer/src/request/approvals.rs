@@ -1,5 +1,7 @@
 //! Parking what needs the operator, and doing it once the operator has approved.
 
+use std::sync::Arc;
+
 use chancery_shared::bytes::Bytes;
 use chancery_shared::id::{ApprovalId, KeyId};
 use chancery_shared::text;
@@ -60,24 +62,36 @@ pub(super) async fn park(
     Ok((approval_id, head))
 }
 
-/// The request that waits for the same change of the same key: asked for again, it takes no second
-/// place.
-pub(super) async fn waiting_for(
+/// The request that waits for the same change of the same key, or is being decided on: asked for
+/// again, it takes no second place. One of which [`make_sure`] could not be is none.
+pub(super) fn waiting_for(
     signer: &Signer,
     change: &Request,
     now: OffsetDateTime,
 ) -> Option<ApprovalId> {
-    for parked in signer.approvals.waiting(now) {
-        let is_same = match (&parked.request, change) {
-            (Request::EnableKey(one), Request::EnableKey(other))
-            | (Request::DestroyKey(one), Request::DestroyKey(other)) => one.key_id == other.key_id,
-            _ => false,
-        };
-        if is_same && not_decided_before(signer, &parked).await.is_ok() {
-            return Some(parked.approval_id);
+    let is_sure = |parked: &&Arc<ParkedRequest>| !signer.approvals.is_doubtful(parked.approval_id);
+    same_change(signer, change, now).iter().find(is_sure).map(|parked| parked.approval_id)
+}
+
+/// Asks the journal what became of those that seem to wait for the same change. That reads as much
+/// of it as was written since, so no lock may be held.
+pub(super) async fn make_sure(signer: &Signer, change: &Request) {
+    for parked in same_change(signer, change, signer.guarded_now()) {
+        if let Err(error) = not_decided_before(signer, &parked).await {
+            tracing::debug!(approval_id = %parked.approval_id, %error, "what seemed to wait is not counted on");
         }
     }
-    None
+}
+
+fn same_change(signer: &Signer, change: &Request, now: OffsetDateTime) -> Vec<Arc<ParkedRequest>> {
+    let is_same = |request: &Request| match (request, change) {
+        (Request::EnableKey(one), Request::EnableKey(other))
+        | (Request::DestroyKey(one), Request::DestroyKey(other)) => one.key_id == other.key_id,
+        _ => false,
+    };
+    let open = signer.approvals.open_ones().into_iter();
+    let open = open.filter(|parked| is_same(&parked.request));
+    open.filter(|parked| parked.status(now) == ApprovalStatus::Waiting).collect()
 }
 
 /// The enables of a key of which something may still come.

@@ -110,6 +110,7 @@ pub(super) async fn disable(signer: &Signer, request: KeyChange) -> Answer {
 
 /// `enable-key`: at once or with approval, as the setting `enable` has it.
 pub(super) async fn enable(signer: &Signer, request: KeyChange) -> Answer {
+    approvals::make_sure(signer, &Request::EnableKey(request.clone())).await;
     // One change for the decision and the deed: no other request comes between.
     let change = begin(signer, &request).await?;
     let now = signer.may_sign()?;
@@ -155,6 +156,7 @@ async fn enable_now(
 /// `destroy-key`: at once or with approval, as the setting `destroy` has it; a CA with CAs below
 /// it always needs approval.
 pub(super) async fn destroy(signer: &Signer, request: KeyChange) -> Answer {
+    approvals::make_sure(signer, &Request::DestroyKey(request.clone())).await;
     // One change for the decision and the deed: no other request comes between.
     let change = begin(signer, &request).await?;
     let now = signer.may_sign()?;
@@ -262,7 +264,7 @@ async fn park(
 ) -> Answer {
     let (key_id, context) = (change.key_id, change.context.clone());
     let request = request(change);
-    if let Some(approval_id) = approvals::waiting_for(signer, &request, now).await {
+    if let Some(approval_id) = approvals::waiting_for(signer, &request, now) {
         return Ok((Reply::Pending(Pending { approval_id }), None));
     }
     let parking = Parking { request, key_id, context, why };

@@ -7,12 +7,14 @@ use chancery_shared::bad_keys::BadKeys;
 use chancery_shared::bytes::{Bytes, Fixed};
 use chancery_shared::id::{ApprovalId, KeyId};
 use chancery_shared::wire::algorithm::{KeyAlgorithm, SignatureAlgorithm};
-use chancery_shared::wire::journal::{Entry, Event, Intent};
+use chancery_shared::wire::journal::{Entry, Event, Intent, KeyEvent};
 use chancery_shared::wire::policy::Policy;
 use chancery_shared::wire::v1::{Hello, KeyChange, KeyRole, Reply, Request};
 use chancery_shared::wire::{Context, JournalHead, Outcome, RefusalCode, ReplyEnvelope};
 use tempfile::TempDir;
 
+use super::approvals::{self, Parking};
+use crate::approval::Fate;
 use crate::clock::SystemClock;
 use crate::config::{CaCertificates, Config, KeyChangeRule};
 use crate::policy::ConnectionSerials;
@@ -175,4 +177,63 @@ async fn a_head_that_no_one_could_accept_is_refused_and_stops_nothing() {
     let Outcome::Refused(refusal) = told.outcome else { panic!("{told:?}") };
     assert_eq!(refusal.rule.as_deref(), Some("hello.journal-heads"));
     assert_eq!(signer.missing_head(), None);
+}
+
+fn enable() -> Request {
+    let (key_id, reason, context) = (key_id(), "a test".into(), Context::default());
+    Request::EnableKey(KeyChange { key_id, reason, context })
+}
+
+/// An enable that waits for the operator.
+async fn parked_enable(signer: &Signer) -> ApprovalId {
+    let (key_id, context) = (key_id(), Context::default());
+    let parking = Parking { request: enable(), key_id, context, why: "a test" };
+    approvals::park(signer, parking, signer.guarded_now()).await.unwrap().0
+}
+
+/// One that the operator's word has begun to carry out.
+async fn begun_enable(signer: &Signer) -> ApprovalId {
+    let approval_id = parked_enable(signer).await;
+    let now = signer.guarded_now();
+    signer.approvals.begin(approval_id, now, signer.journal.head().seq).await.unwrap();
+    approval_id
+}
+
+#[tokio::test]
+async fn what_is_being_decided_on_takes_no_second_place() {
+    let home = Home::new();
+    let signer = home.start_with_a_key().await;
+    ask(&signer, disable()).await;
+    let approval_id = begun_enable(&signer).await;
+    let now = signer.guarded_now();
+
+    assert_eq!(approvals::waiting_for(&signer, &enable(), now), Some(approval_id));
+
+    // After a start it has its place once the journal was asked, which is not done under the lock.
+    signer.journal.clone().close().await;
+    drop(signer);
+    let signer = home.start();
+    assert_eq!(approvals::waiting_for(&signer, &enable(), now), None);
+    approvals::make_sure(&signer, &enable()).await;
+    assert_eq!(approvals::waiting_for(&signer, &enable(), now), Some(approval_id));
+}
+
+#[tokio::test]
+async fn an_enable_that_was_begun_after_its_key_was_disabled_does_not_wait_again_after_a_start() {
+    let home = Home::new();
+    let signer = home.start_with_a_key().await;
+    let (approval_id, now) = (parked_enable(&signer).await, signer.guarded_now());
+    let Request::DisableKey(KeyChange { key_id, reason, context }) = disable() else { panic!() };
+    let disabled = Event::KeyDisabled(KeyEvent { key_id, reason, context });
+    // The signer is killed before the enable is withdrawn.
+    signer.keyring.change().await.make(disabled).await.unwrap();
+    signer.approvals.begin(approval_id, now, signer.journal.head().seq).await.unwrap();
+    signer.journal.clone().close().await;
+    drop(signer);
+    let signer = home.start();
+
+    approvals::make_sure(&signer, &enable()).await;
+
+    let parked = signer.approvals.find(approval_id).unwrap();
+    assert_eq!(parked.fate, Fate::Expired);
 }
