@@ -74,11 +74,7 @@ pub async fn change(
     let entry = state.audited("change", "teams").made(&(&after, &issuers[..], &members[..]));
     write.commit(entry.before(fields_before)).await?;
     tracing::info!(administrator = by.username(), team.id = %id, "changed a team");
-    // A new name, an address or one member more takes nothing away from anyone.
-    if change.members.is_some()
-        || change.authorised_cas.is_some()
-        || change.internal_group.is_some()
-    {
+    if change.may_take_away() {
         settle(state).await;
     }
     Ok(())
@@ -132,6 +128,14 @@ async fn plan(
 }
 
 impl TeamChange {
+    /// Whether someone may be let in no more: a new name and the like take nothing away.
+    fn may_take_away(&self) -> bool {
+        self.members.is_some()
+            || self.authorised_cas.is_some()
+            || self.internal_group.is_some()
+            || self.ip_white_list.is_some()
+    }
+
     /// All of the team but its issuers and members.
     fn applied_to(self, before: Team) -> Team {
         Team {
