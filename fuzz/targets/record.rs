@@ -2,6 +2,8 @@
 #![no_main]
 
 use chancery_api::routes::json::certificate::CertificateRecord;
+use chancery_api::routes::record::AsOf;
+use chancery_api::settings::{Period, Retention, TimeUnit};
 use chancery_api::store::certificate::{Certificate, StoredCertificate};
 use chancery_fuzz::within_bounds;
 use chancery_shared::id::Id;
@@ -13,7 +15,14 @@ const NOW: OffsetDateTime = datetime!(2026-11-28 12:00:00 UTC);
 
 fuzz_target!(|input: &[u8]| {
     let stored = stored(input.to_vec());
-    within_bounds(|| match CertificateRecord::new(&stored, NOW) {
+    let as_of = AsOf {
+        now: NOW,
+        retention: Retention {
+            period: Period { value: 1, unit: TimeUnit::Days },
+            over_at_change: None,
+        },
+    };
+    within_bounds(|| match CertificateRecord::new(&stored, as_of) {
         Ok(record) => assert!(serde_json::to_string(&record).unwrap().starts_with("{\"id\":")),
         Err(refused) => assert!(!refused.to_string().is_empty()),
     });
