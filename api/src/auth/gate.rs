@@ -7,7 +7,6 @@ use axum::response::Response;
 use super::{Actor, Administrator, Authenticated};
 use crate::app::AppState;
 use crate::error::ApiError;
-use crate::request::pass_over;
 
 /// Lets through who has a valid token, even if the password must be changed first.
 ///
@@ -57,9 +56,6 @@ where
     Permission: FromRequestParts<AppState, Rejection = ApiError>,
 {
     let (mut parts, body) = request.into_parts();
-    if let Err(refused) = Permission::from_request_parts(&mut parts, state).await {
-        pass_over(body).await;
-        return Err(refused);
-    }
+    Permission::from_request_parts(&mut parts, state).await?;
     Ok(next.run(Request::from_parts(parts, body)).await)
 }

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use axum::body::{Body, Bytes, HttpBody as _, to_bytes};
+use axum::body::{Body, Bytes, HttpBody as _};
 use http_body_util::BodyExt as _;
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::time::{Instant, timeout_at};
 use zeroize::Zeroizing;
 
 use crate::error::{ApiError, Code};
@@ -58,12 +58,6 @@ fn throw_away(mut body: Body, limit: usize, deadline: Instant) {
     });
 }
 
-/// What nobody takes in ends the connection under a client that is still sending it, and with it the
-/// next request there: it is thrown away unread, where it is small and comes soon.
-pub(crate) async fn pass_over(body: Body) {
-    let _ = timeout(PATIENCE, to_bytes(body, SMALL)).await;
-}
-
 fn too_large(limit: usize) -> ApiError {
     ApiError::refused(
         Code::BodyTooLarge,
@@ -83,7 +77,4 @@ fn broken_off() -> ApiError {
     ApiError::refused(Code::MalformedRequest, "the body broke off before its end")
 }
 
-/// A larger body, or one that takes longer, is not waited for.
-const SMALL: usize = 64 * 1024;
-const PATIENCE: Duration = Duration::from_secs(1);
 const DRAINED_LIMITS: usize = 8;

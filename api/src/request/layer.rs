@@ -14,6 +14,7 @@ use tracing::Instrument as _;
 
 use super::RequestId;
 use super::id::HEADER;
+use super::unread::lend;
 use crate::app::AppState;
 use crate::audit::{self, Operation, Origin};
 use crate::auth::client_address::ClientAddress;
@@ -51,10 +52,22 @@ pub async fn surround(State(state): State<AppState>, mut request: Request, next:
 
     let span = tracing::info_span!("request", request_id = id.as_str(), %method, path);
     let response = async {
-        if let Err(error) = check_headers(request.headers()) {
-            return error.into_response();
+        let (parts, body) = request.into_parts();
+        let (body, unread) = lend(body);
+        let response = match check_headers(&parts.headers) {
+            Ok(()) => next.run(Request::from_parts(parts, body)).await,
+            Err(error) => {
+                drop(body);
+                error.into_response()
+            }
+        };
+        // Of what came too slowly, more is not waited for.
+        if let Some(unread) = unread
+            && response.status() != StatusCode::REQUEST_TIMEOUT
+        {
+            unread.pass_over().await;
         }
-        next.run(request).await
+        response
     };
     let response = audit::within(Arc::clone(&origin), response.instrument(span.clone())).await;
 

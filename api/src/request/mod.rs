@@ -6,8 +6,9 @@ mod layer;
 mod parameters;
 mod path_id;
 mod query;
+mod unread;
 
-pub(crate) use body::{pass_over, read_body};
+pub(crate) use body::read_body;
 pub use id::RequestId;
 pub use layer::{Told, surround};
 pub use parameters::{Parameters, refuse_unknown};

@@ -11,7 +11,6 @@ use axum::response::Response;
 use utoipa::openapi::path::{Operation, ParameterIn};
 use utoipa::openapi::{OpenApi, PathItem, RefOr};
 
-use super::body::pass_over;
 use super::query::pairs;
 use crate::echo::cut;
 use crate::error::{ApiError, FieldError};
@@ -89,7 +88,6 @@ pub async fn refuse_unknown(
     };
     let fault = |name: &str| FieldError { field: cut(name), message: message.clone() };
     let faults = unknown.iter().take(MOST_NAMED).map(|name| fault(name)).collect();
-    pass_over(request.into_body()).await;
     Err(ApiError::invalid(faults))
 }
 

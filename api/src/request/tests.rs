@@ -1,5 +1,6 @@
 //! What every request gets, whatever it asks for.
 
+mod unread;
 mod wire;
 
 use std::time::Duration;
