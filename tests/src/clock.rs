@@ -3,9 +3,11 @@
 use rustix::time::{ClockId, clock_gettime};
 use time::OffsetDateTime;
 
-/// The wall clock, to the second.
+/// The wall clock.
 #[must_use]
 pub fn now() -> OffsetDateTime {
-    let seconds = clock_gettime(ClockId::Realtime).tv_sec;
-    OffsetDateTime::UNIX_EPOCH + time::Duration::seconds(seconds)
+    let now = clock_gettime(ClockId::Realtime);
+    OffsetDateTime::UNIX_EPOCH
+        + time::Duration::seconds(now.tv_sec)
+        + time::Duration::nanoseconds(now.tv_nsec)
 }

@@ -16,8 +16,8 @@ const RECOVERED_WITHIN: Duration = Duration::from_mins(4);
 
 impl Installation {
     /// Waits until every signature has its record, then looks at all that was signed: no serial
-    /// number twice, nothing signed by a key that was out of use, each end-entity certificate good for OpenSSL, the journal sound, and every
-    /// intent with its outcome. The result is the records.
+    /// number twice, nothing signed by a key that was out of use, each end-entity certificate good
+    /// for OpenSSL, the journal sound, and every intent with its outcome. The result is the records.
     ///
     /// # Errors
     ///
@@ -33,7 +33,8 @@ impl Installation {
 
         let known: BTreeSet<_> = records.iter().filter_map(serial_number).collect();
         ensure!(known.len() == records.len(), "a serial number is recorded twice");
-        let signed = self.signed_serial_numbers()?;
+        let journal = self.journal()?;
+        let signed = serial_numbers(&journal)?;
         let distinct: BTreeSet<_> = signed.iter().collect();
         ensure!(distinct.len() == signed.len(), "a serial number is signed twice");
         ensure!(
@@ -41,7 +42,7 @@ impl Installation {
             "a record has no entry in the journal"
         );
         self.check_certificates(&records)?;
-        self.check_disabled_keys()?;
+        check_disabled_keys(&journal)?;
         run(&mut self.home().hsm(&["journal", "verify"]))?;
         Ok(records)
     }
@@ -66,24 +67,12 @@ impl Installation {
         Ok(())
     }
 
-    /// No entry of a signature stands between that of a key's end of use and that of its return.
-    fn check_disabled_keys(&self) -> anyhow::Result<()> {
-        let mut out_of_use = BTreeSet::new();
-        for entry in self.journal()? {
-            let key = |event: &str| entry["event"][event]["keyId"].as_str().map(str::to_owned);
-            if let Some(key) = key("key-disabled").or(key("key-destroying")) {
-                out_of_use.insert(key);
-            } else if let Some(key) = key("key-enabled") {
-                out_of_use.remove(&key);
-            } else if let Some(key) = key("signed") {
-                ensure!(!out_of_use.contains(&key), "signed by a key that is out of use: {entry}");
-            }
-        }
-        Ok(())
-    }
-
     /// The journal's entries, oldest first.
-    fn journal(&self) -> anyhow::Result<Vec<Value>> {
+    ///
+    /// # Errors
+    ///
+    /// It can't be read.
+    pub fn journal(&self) -> anyhow::Result<Vec<Value>> {
         let text = run(&mut self.home().hsm(&["journal", "export"]))?;
         let entries = text.lines().map(serde_json::from_str::<Value>);
         Ok(entries.collect::<Result<_, _>>()?)
@@ -95,11 +84,30 @@ impl Installation {
     ///
     /// The journal can't be read.
     pub fn signed_serial_numbers(&self) -> anyhow::Result<Vec<String>> {
-        let entries = self.journal()?;
-        let signed = entries.iter().filter_map(|entry| entry["event"]["signed"].as_object());
-        let numbers = signed.map(|signed| signed["serialNumber"].as_str().map(normal));
-        numbers.collect::<Option<_>>().context("a signature without a serial number")
+        serial_numbers(&self.journal()?)
     }
+}
+
+fn serial_numbers(journal: &[Value]) -> anyhow::Result<Vec<String>> {
+    let signed = journal.iter().filter_map(|entry| entry["event"]["signed"].as_object());
+    let numbers = signed.map(|signed| signed["serialNumber"].as_str().map(normal));
+    numbers.collect::<Option<_>>().context("a signature without a serial number")
+}
+
+/// No entry of a signature stands between that of a key's end of use and that of its return.
+fn check_disabled_keys(journal: &[Value]) -> anyhow::Result<()> {
+    let mut out_of_use = BTreeSet::new();
+    for entry in journal {
+        let key = |event: &str| entry["event"][event]["keyId"].as_str().map(str::to_owned);
+        if let Some(key) = key("key-disabled").or(key("key-destroying")) {
+            out_of_use.insert(key);
+        } else if let Some(key) = key("key-enabled") {
+            out_of_use.remove(&key);
+        } else if let Some(key) = key("signed") {
+            ensure!(!out_of_use.contains(&key), "signed by a key that is out of use: {entry}");
+        }
+    }
+    Ok(())
 }
 
 /// As the journal has it.

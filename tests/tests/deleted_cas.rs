@@ -6,9 +6,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, ensure};
+use chancery_tests::clock;
 use chancery_tests::openssl::Workbench;
 use chancery_tests::{Client, ISSUER, Installation, Plan, on_both_engines, patience};
 use serde_json::{Value, json};
+use time::OffsetDateTime;
+use time::format_description::well_known::Rfc3339;
 
 fn delete(client: &Client, path: &str) -> anyhow::Result<Value> {
     client.send("DELETE", path, &[], None)?.expect_status(200)?.json()
@@ -71,14 +74,14 @@ on_both_engines! {
 }
 
 /// When a call began and ended.
-type Span = (Instant, Instant);
+type Span = (OffsetDateTime, OffsetDateTime);
 
 /// What was answered with 200.
 #[derive(Default)]
 struct Seen {
     deletes: Mutex<Vec<Span>>,
     restores: Mutex<Vec<Span>>,
-    issued: Mutex<Vec<Span>>,
+    issued: AtomicU32,
 }
 
 /// A worker that panicked has been told of already.
@@ -87,14 +90,15 @@ fn locked(spans: &Mutex<Vec<Span>>) -> MutexGuard<'_, Vec<Span>> {
 }
 
 fn timed<T>(work: impl FnOnce() -> T) -> (Span, T) {
-    let began = Instant::now();
+    let began = clock::now();
     let done = work();
-    ((began, Instant::now()), done)
+    ((began, clock::now()), done)
 }
 
 impl Seen {
     fn has_all(&self) -> bool {
-        [&self.deletes, &self.restores, &self.issued].iter().all(|spans| !locked(spans).is_empty())
+        let moved = [&self.deletes, &self.restores].iter().all(|spans| !locked(spans).is_empty());
+        moved && self.issued.load(Ordering::Relaxed) > 0
     }
 }
 
@@ -124,30 +128,35 @@ fn administrate(client: &Client, ids: &[String; 2], turn: u32, seen: &Seen) -> a
 
 fn ask(client: &Client, csr: &str, seen: &Seen) -> anyhow::Result<()> {
     let body = json!({"caName": ISSUER, "csr": csr});
-    let (span, answer) = timed(|| client.post("/api/certs/requestp10", &body));
-    let answer = answer?;
-    match (answer.status, answer.status == 200) {
-        (200, _) => locked(&seen.issued).push(span),
-        (409 | 422 | 429, _) => {}
-        (503, _) if answer.header("retry-after").is_some() => {}
-        (status, _) => anyhow::bail!("{status}: {}", answer.text()),
+    let answer = client.post("/api/certs/requestp10", &body)?;
+    match answer.status {
+        200 => drop(seen.issued.fetch_add(1, Ordering::Relaxed)),
+        409 | 422 | 429 => {}
+        503 if answer.header("retry-after").is_some() => {}
+        status => anyhow::bail!("{status}: {}", answer.text()),
     }
     Ok(())
 }
 
-/// No certificate was asked for after a delete was answered and issued before a restore could have
-/// taken effect.
-fn check(seen: &Seen) -> anyhow::Result<()> {
-    let deletes = locked(&seen.deletes);
-    let restores = locked(&seen.restores);
-    let issued = locked(&seen.issued);
-    ensure!(!deletes.is_empty() && !restores.is_empty() && !issued.is_empty(), "nothing happened");
-    for (asked, answered) in issued.iter() {
-        for (_, deleted) in deletes.iter().filter(|(_, deleted)| deleted < asked) {
-            let comes_back = |(began, ended): &Span| ended >= deleted && began <= answered;
-            ensure!(restores.iter().any(comes_back), "issued by what was deleted");
+/// The journal has no signature between the answer of a delete and a restore that could have taken
+/// effect, whenever its request was sent. `began` is when the crowd did.
+fn check(seen: &Seen, began: OffsetDateTime, journal: &[Value]) -> anyhow::Result<()> {
+    ensure!(seen.has_all(), "something of it did not happen");
+    let (deletes, restores) = (locked(&seen.deletes), locked(&seen.restores));
+    let mut signed_since = 0;
+    for entry in journal {
+        if entry.pointer("/event/signed").is_none() {
+            continue;
+        }
+        let signed = OffsetDateTime::parse(text(entry, "time"), &Rfc3339)?;
+        signed_since += u32::from(signed > began);
+        for (_, deleted) in deletes.iter().filter(|(_, deleted)| *deleted < signed) {
+            let comes_back = |(began, ended): &Span| ended >= deleted && *began <= signed;
+            ensure!(restores.iter().any(comes_back), "signed for what was deleted: {entry}");
         }
     }
+    let issued = seen.issued.load(Ordering::Relaxed);
+    ensure!(signed_since >= issued, "{issued} issued, {signed_since} signed");
     Ok(())
 }
 
@@ -162,7 +171,8 @@ on_both_engines! {
         let ca = admin.id_of("/api/admin/localca", "Chancery Issuing CA").unwrap();
         let ids = [admin.id_of("/api/admin/ca", ISSUER).unwrap(), ca];
         let (seen, turns) = (Seen::default(), AtomicU32::new(0));
-        let end = Instant::now() + Duration::from_secs(seconds);
+        let (began, end) =
+            (clock::now(), Instant::now() + Duration::from_secs(seconds));
         // A crowd that is unlucky goes on until each thing has happened.
         let latest = end + Duration::from_mins(2);
 
@@ -186,7 +196,7 @@ on_both_engines! {
         });
         let failed: Vec<anyhow::Error> = failed;
         assert!(failed.is_empty(), "{failed:?}");
-        check(&seen).unwrap();
+        check(&seen, began, &installation.journal().unwrap()).unwrap();
 
         patience::until("the issuer back", Duration::from_mins(4), || {
             let path = format!("/api/admin/ca/restore/{}?withDependencies=true", ids[0]);
