@@ -1,5 +1,7 @@
 //! A database of its own for each test, on each engine.
 
+use std::time::Duration;
+
 use sqlx::{Connection as _, Executor as _};
 use tempfile::TempDir;
 
@@ -90,6 +92,18 @@ impl Store {
     /// The same, so that no process learns of it.
     pub(crate) async fn execute_unseen_for_test(&self, sql: &str) {
         self.run_for_test(sql).await.commit_unaudited(Unaudited::Nothing).await.unwrap();
+    }
+
+    /// Returns once so many transactions wait for what another one holds. PostgreSQL alone tells.
+    pub(crate) async fn until_so_many_wait(&self, transactions: i64) {
+        let waiting = "SELECT count(*) FROM pg_stat_activity
+                        WHERE datname = current_database() AND wait_event_type = 'Lock'";
+        let look = async || {
+            let found = sqlx::query_scalar::<_, i64>(waiting).fetch_one(self.pool()).await;
+            found.unwrap() < transactions
+        };
+        let all = async { while look().await {} };
+        tokio::time::timeout(Duration::from_secs(20), all).await.expect("so many wait");
     }
 
     async fn run_for_test(&self, sql: &str) -> Write {
