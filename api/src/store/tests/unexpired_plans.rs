@@ -12,15 +12,16 @@ async fn unexpired_certificates_are_counted_in_their_index() {
         insert(&test.store, 1..=2000).await;
         let of_many = "UPDATE certificate SET local_ca_id = 'ca' WHERE record_no % 10 = 0";
         test.store.execute_for_test(of_many).await;
-        let analyse = if engine == "SQLite" { "ANALYZE" } else { "ANALYZE certificate" };
-        test.store.execute_for_test(analyse).await;
+        let analyse = if engine == "SQLite" { "ANALYZE" } else { "VACUUM ANALYZE certificate" };
+        // No transaction of its own: PostgreSQL takes this one in none.
+        sqlx::query(analyse).execute(test.store.pool()).await.unwrap();
         let (explain, column, by_index) = match engine {
             "SQLite" => (
                 "EXPLAIN QUERY PLAN",
                 "detail",
-                "INDEX certificate_unexpired (local_ca_id=? AND not_after>?)",
+                "COVERING INDEX certificate_unexpired (local_ca_id=? AND not_after>?)",
             ),
-            _ => ("EXPLAIN", "QUERY PLAN", "certificate_unexpired"),
+            _ => ("EXPLAIN", "QUERY PLAN", "Index Only Scan using certificate_unexpired"),
         };
 
         for (name, sql) in UNEXPIRED_STATEMENTS {
