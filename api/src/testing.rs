@@ -215,6 +215,7 @@ impl Api {
             under_way: Arc::default(),
             purge_guard: Arc::new(Guard::new(first.new_id(), &*first.clock)),
             throttle: Arc::default(),
+            purge_failed: Arc::default(),
             ..first
         })
     }

@@ -4,9 +4,9 @@ use crate::app::AppState;
 use crate::issuance::under_way::SERVES;
 use crate::log::Chain;
 
-/// Returns once nothing is signed any more for who was let in before the change that the caller has
-/// committed: what this process has under way is over then, and another process looks again before it
-/// asks the signer. What that one had asked by then may still be answered.
+/// Returns once nothing is signed any more for who was let in before the change that the caller
+/// has committed: what this process has under way is over then, and another process looks again
+/// before it turns to the signer. What that one had asked by then may still be answered.
 pub(crate) async fn settle(state: &AppState) {
     let others = async {
         let is_alone = match state.store.api_processes().await {

@@ -8,7 +8,6 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use chancery_shared::id::{CertIssuerId, Id, RowId, TeamId, UserId};
-use tokio::time::Instant;
 
 use super::cert_issuer;
 use crate::error::ApiError;
@@ -54,13 +53,12 @@ impl LatestView {
 pub struct Look {
     view: InventoryView,
     since: Since,
-    at: Instant,
 }
 
 impl Look {
-    /// At `view`, just now; the look began at `since`.
+    /// At `view`; the look began at `since`.
     pub fn at(view: InventoryView, since: Since) -> Self {
-        Self { view, since, at: Instant::now() }
+        Self { view, since }
     }
 
     /// When it began.
@@ -79,7 +77,7 @@ impl Look {
         latest: &LatestView,
         store: &Store,
     ) -> Result<InventoryView, StoreError> {
-        if self.at.elapsed() < NO_TIME { Ok(self.view) } else { latest.now(store).await }
+        if self.since.age() < NO_TIME { Ok(self.view) } else { latest.now(store).await }
     }
 }
 

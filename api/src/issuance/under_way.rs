@@ -30,6 +30,13 @@ pub struct Since {
     at: Instant,
 }
 
+impl Since {
+    /// How long ago that was.
+    pub fn age(&self) -> Duration {
+        self.at.elapsed()
+    }
+}
+
 /// The right to have something signed; it ends when this is dropped.
 #[derive(Debug)]
 pub struct Seat<'a> {
@@ -71,7 +78,7 @@ impl Seat<'_> {
     /// Whether what was found out since then still serves: nothing was changed here after it, and
     /// nobody elsewhere has stopped waiting for it.
     pub fn serves(&self, since: Since) -> bool {
-        self.round == since.round && since.at.elapsed() < SERVES
+        self.round == since.round && since.age() < SERVES
     }
 }
 

@@ -97,8 +97,9 @@ impl Marked<'_> {
             return Err(self.failed(error, attempt).await);
         }
         fail_point::reach("api: key disabled");
-        let mut write = self.state.store.begin().await?;
+        // Before the transaction: what holds a connection asks for no second one.
         let now = guard::moment_of_deletion(self.state).await?;
+        let mut write = self.state.store.begin().await?;
         let is_held = write.set_local_ca_deleted(self.claim, now, &self.by.username).await?;
         self.finish(write, is_held, key.ca).await
     }

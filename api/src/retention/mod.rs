@@ -68,8 +68,12 @@ pub fn retention(state: &AppState) -> Retention {
     Retention::from(state.config.purge_after_days)
 }
 
-/// Every item, for as long as the transaction lasts.
-async fn hold(state: &AppState, write: &mut Write) -> Result<Items, StoreError> {
+/// Every item as it is until the transaction ends.
+///
+/// # Errors
+///
+/// Only if the database fails.
+pub async fn hold(state: &AppState, write: &mut Write) -> Result<Items, StoreError> {
     Ok(Items::new(write.hold_retained().await?, retention(state)))
 }
 
@@ -85,8 +89,9 @@ pub async fn begin_alone(state: &AppState) -> Result<Write, StoreError> {
     Ok(write)
 }
 
-/// Does `checks` while no item comes, goes or changes what it names, nor any user, team,
-/// profile or setting; where they fail, the transaction is let go. What they find is so until the transaction ends.
+/// Does `checks` while no item comes, goes or changes what it names, nor any user, team, profile or
+/// setting; where they fail, the transaction is let go. What they find is so until the transaction
+/// ends.
 ///
 /// # Errors
 ///

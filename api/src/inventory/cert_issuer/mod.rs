@@ -65,11 +65,11 @@ pub async fn create(
     };
     let mut write = state.store.begin_in_turn().await?;
     let held = async {
-        write.hold_retained().await?;
+        let items = retention::hold(state, &mut write).await?;
         check_new(state, &issuer).await?;
-        retention::hold_live(state, &mut write, &[ItemId::LocalCa(issuer.local_ca_id)]).await
+        Ok(items.check_live(ItemId::LocalCa(issuer.local_ca_id))?)
     };
-    if let Err(error) = held.await {
+    if let Err::<(), ApiError>(error) = held.await {
         write.let_go().await?;
         return Err(error);
     }

@@ -7,6 +7,8 @@ mod faulty;
 mod steps;
 mod things;
 
+use std::sync::Arc;
+
 use chancery_shared::wire::v1::KeyState;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -182,10 +184,13 @@ impl Pair {
         let old = &self.scene.api.state;
         // The one that ends has looked at its clock every minute.
         assert_eq!(old.purge_guard.look(old).await.unwrap(), None);
+        old.purge_guard.leave(old).await.unwrap();
         let guard = Guard::new(old.new_id(), &*old.clock);
         self.scene.api.state = AppState::new(App {
             inventory: LatestView::default(),
             purge_guard: guard.into(),
+            purge_failed: Arc::default(),
+            under_way: Arc::default(),
             ..App::clone(old)
         });
         self.model.started = self.model.now;
