@@ -7,6 +7,7 @@ pub mod bearer;
 pub mod client_address;
 pub mod gate;
 pub mod password;
+mod seats;
 pub mod throttle;
 pub mod token_keys;
 

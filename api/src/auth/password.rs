@@ -1,5 +1,6 @@
 //! Passwords: Argon2id (RFC 9106), a few at a time, equally slow whether or not the user exists.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use argon2::password_hash::phc::PasswordHash;
@@ -8,6 +9,8 @@ use serde::Deserialize;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use zeroize::Zeroizing;
 
+use super::client_address::ClientAddress;
+use super::seats::{Seat, Seats};
 use crate::random::Random;
 
 /// A password as someone typed it: never printed, wiped when it goes.
@@ -46,7 +49,7 @@ pub struct Passwords {
     /// One hash takes a processor and 19 MiB.
     turns: Arc<Semaphore>,
     /// Who finds no seat comes back later: a queue without end would starve everyone in it.
-    seats: Arc<Semaphore>,
+    seats: Seats,
     /// Checked where there is no user, so that the answer takes as long.
     stand_in: Arc<str>,
 }
@@ -79,7 +82,7 @@ impl Passwords {
         Ok(Self {
             random,
             turns: Arc::new(Semaphore::new(turns)),
-            seats: Arc::new(Semaphore::new(turns + WAITING)),
+            seats: Seats::new(turns + WAITING),
             stand_in: stand_in.into(),
         })
     }
@@ -91,35 +94,37 @@ impl Passwords {
     /// See [`PasswordError`].
     pub async fn hash(&self, password: Password) -> Result<String, PasswordError> {
         let salt = salt(&*self.random);
-        self.work(move || hash_with(&password.0, &salt)).await
+        self.work(None, move || hash_with(&password.0, &salt)).await
     }
 
-    /// Whether `password` is the one of `hash`. Without a hash the answer is no, and takes as
-    /// long.
+    /// Whether `password`, typed at `address`, is the one of `hash`. Without a hash the answer is no,
+    /// and takes as long.
     ///
     /// # Errors
     ///
     /// See [`PasswordError`].
     pub async fn verify(
         &self,
+        address: ClientAddress,
         password: Password,
         hash: Option<String>,
     ) -> Result<bool, PasswordError> {
         let exists = hash.is_some();
         let hash = hash.unwrap_or_else(|| self.stand_in.to_string());
-        let matches = self.work(move || verify_with(&password.0, &hash)).await?;
+        let matches = self.work(address.0, move || verify_with(&password.0, &hash)).await?;
         Ok(matches && exists)
     }
 
     async fn work<T: Send + 'static>(
         &self,
+        address: Option<IpAddr>,
         work: impl FnOnce() -> Result<T, PasswordError> + Send + 'static,
     ) -> Result<T, PasswordError> {
-        let seat = Arc::clone(&self.seats).try_acquire_owned().map_err(|_| PasswordError::Busy)?;
+        let seat = self.seats.take(address).ok_or(PasswordError::Busy)?;
         let turn = Arc::clone(&self.turns).acquire_owned().await;
         let turn = turn.map_err(|_| PasswordError::CutOff)?;
         // The permits travel along: a caller that goes away doesn't free the processor.
-        let held: (OwnedSemaphorePermit, OwnedSemaphorePermit) = (seat, turn);
+        let held: (Seat, OwnedSemaphorePermit) = (seat, turn);
         let done = tokio::task::spawn_blocking(move || {
             let result = work();
             drop(held);
@@ -167,6 +172,8 @@ mod tests {
     use super::*;
     use crate::random::SystemRandom;
 
+    const NOWHERE: ClientAddress = ClientAddress(None);
+
     fn text(text: &str) -> Password {
         Password::from(text.to_owned())
     }
@@ -183,7 +190,8 @@ mod tests {
         for (password, expected) in
             [("correct horse battery", true), ("correct horse batterz", false), ("", false)]
         {
-            let found = passwords.verify(text(password), Some(hash.clone())).await.unwrap();
+            let found =
+                passwords.verify(NOWHERE, text(password), Some(hash.clone())).await.unwrap();
             assert_eq!(found, expected, "{password}");
         }
     }
@@ -192,16 +200,16 @@ mod tests {
     async fn without_a_user_even_the_stand_ins_password_is_wrong() {
         let passwords = Passwords::new(Arc::new(SystemRandom)).unwrap();
 
-        assert!(!passwords.verify(text("a password of nobody"), None).await.unwrap());
+        assert!(!passwords.verify(NOWHERE, text("a password of nobody"), None).await.unwrap());
     }
 
     #[tokio::test]
     async fn who_finds_no_seat_is_told_to_come_back() {
         let passwords = Passwords::new(Arc::new(SystemRandom)).unwrap();
-        let seats = passwords.seats.available_permits();
-        let _taken = passwords.seats.acquire_many(u32::try_from(seats).unwrap()).await.unwrap();
+        let taken: Vec<_> = std::iter::from_fn(|| passwords.seats.take(None)).collect();
 
-        let result = passwords.verify(text("x"), None).await;
+        let result = passwords.verify(NOWHERE, text("x"), None).await;
+        drop(taken);
 
         assert!(matches!(result, Err(PasswordError::Busy)), "{result:?}");
     }

@@ -56,7 +56,7 @@ impl AddressThrottle {
 }
 
 /// Whoever has one address of a /64 has all of them.
-fn household(address: IpAddr) -> IpAddr {
+pub(super) fn household(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V4(address) => address.into(),
         IpAddr::V6(address) => {

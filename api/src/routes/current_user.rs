@@ -12,8 +12,9 @@ use crate::auth::attempt::{Attempt, obstacle};
 use crate::auth::bearer::BearerError;
 use crate::auth::client_address::ClientAddress;
 use crate::auth::{Actor, Authenticated};
-use crate::error::{ApiError, Code, JsonError};
+use crate::error::{ApiError, JsonError};
 use crate::json::Json;
+use crate::store::account::PassedLogin;
 
 /// What any user may ask about themselves.
 pub fn routes() -> OpenApiRouter<AppState> {
@@ -100,7 +101,7 @@ async fn change_password(
     let account = state.store.account(caller.user_id()).await?.ok_or(BearerError::Invalid)?;
     let old = account.password_hash.clone();
     let is_same = change.old_password == change.new_password;
-    if !state.passwords.verify(change.old_password, Some(old)).await? {
+    if !state.passwords.verify(address, change.old_password, Some(old)).await? {
         return Err(attempt.wrong(Some(&account)).await?);
     }
     // Who holds a stolen token must not guess here what a login would not let them guess.
@@ -115,12 +116,13 @@ async fn change_password(
         return Err(ApiError::invalid_field("newPassword", "must differ from the old one"));
     }
     let hash = state.passwords.hash(change.new_password).await?;
+    let (at, address) = (state.clock.now(), address.text());
+    let passed = PassedLogin { at, address, version: account.token_version };
     let mut write = state.store.begin().await?;
-    if !write.set_password(account.id, account.token_version, &hash).await? {
-        return Err(ApiError::refused(
-            Code::WrongState,
-            "the password was changed meanwhile; log in with the new one",
-        ));
+    // Of many guesses at once the right one may be the last that began before the lock.
+    if !write.set_password(account.id, &passed, &hash).await? {
+        write.let_go().await?;
+        return Err(attempt.in_vain(&account, "the user was changed meanwhile").await?);
     }
     let entry = state.audited("password", "users").on(&account.id, &account.username);
     write.commit(entry).await?;

@@ -44,7 +44,7 @@ async fn login(
     let attempt = Attempt::begin(&state, &inventory, address).await?;
     let account = state.store.account_named(&request.username).await?;
     let hash = account.as_ref().map(|account| account.password_hash.clone());
-    let matches = state.passwords.verify(request.password, hash).await?;
+    let matches = state.passwords.verify(address, request.password, hash).await?;
     if let Some(account) = &account {
         // Only of a user who exists: others may have typed their password into the wrong field.
         audit::name_subject(&account.id, &account.username);

@@ -60,7 +60,8 @@ statements! {
         UPDATE account
            SET password_hash = $3, must_change_password = 0, failed_logins = 0,
                token_version = token_version + 1
-         WHERE user_id = $1 AND token_version = $2";
+         WHERE user_id = $1 AND token_version = $2 AND enabled = 1 AND locked = 0
+           AND (delayed_until <= $4 OR last_login_address = $5)";
     END_API_TOKENS = "DELETE FROM api_token WHERE user_id = $1";
 }
 
@@ -220,8 +221,8 @@ impl Write {
         done.map(drop).map_err(StoreError::of("installation"))
     }
 
-    /// Sets a new password and ends every token of the user, provided that its token version is
-    /// still `version`; says whether it was.
+    /// Sets a new password and ends every token of the user, provided that they could still log in
+    /// with the old one as `passed` says; says whether they could.
     ///
     /// # Errors
     ///
@@ -229,13 +230,15 @@ impl Write {
     pub async fn set_password(
         &mut self,
         user: UserId,
-        version: u64,
+        passed: &PassedLogin,
         password_hash: &str,
     ) -> Result<bool, StoreError> {
         let done = sqlx::query(SET_PASSWORD)
             .bind(user.to_string())
-            .bind(signed(version))
+            .bind(signed(passed.version))
             .bind(password_hash)
+            .bind(to_millis(passed.at))
+            .bind(&passed.address)
             .execute(self.connection())
             .await
             .map_err(StoreError::of(TABLE))?;

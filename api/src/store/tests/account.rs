@@ -85,13 +85,36 @@ async fn a_new_password_ends_the_tokens_and_is_set_by_one_of_two() {
         insert(&test.store, &team(1, Group::Users), &[&account(1)]).await;
 
         let mut write = test.store.begin().await.unwrap();
-        let first = write.set_password(account(1).id, 1, "$first$").await.unwrap();
-        let second = write.set_password(account(1).id, 1, "$second$").await.unwrap();
+        let passed = PassedLogin { at: NOW, address: "192.0.2.1".to_owned(), version: 1 };
+        let first = write.set_password(account(1).id, &passed, "$first$").await.unwrap();
+        let second = write.set_password(account(1).id, &passed, "$second$").await.unwrap();
         write.commit_unaudited(crate::store::Unaudited::Fixture).await.unwrap();
 
         let found = test.store.account(account(1).id).await.unwrap().unwrap();
         assert_eq!((first, second), (true, false), "{engine}");
         assert_eq!((found.token_version, &*found.password_hash), (2, "$first$"), "{engine}");
+    }
+}
+
+#[tokio::test]
+async fn who_was_shut_out_meanwhile_sets_no_password() {
+    for (engine, test) in both().await {
+        insert(&test.store, &team(1, Group::Users), &[&account(1)]).await;
+        for (change, is_set) in [
+            ("locked = 1", false),
+            ("locked = 0, enabled = 0", false),
+            ("enabled = 1, delayed_until = 9000000000000000", false),
+            ("last_login_address = '192.0.2.1'", true),
+        ] {
+            test.store.execute_for_test(&format!("UPDATE account SET {change}")).await;
+            let passed = PassedLogin { at: NOW, address: "192.0.2.1".to_owned(), version: 1 };
+
+            let mut write = test.store.begin().await.unwrap();
+            let found = write.set_password(account(1).id, &passed, "$new$").await.unwrap();
+            write.commit_unaudited(crate::store::Unaudited::Fixture).await.unwrap();
+
+            assert_eq!(found, is_set, "{engine}: {change}");
+        }
     }
 }
 
