@@ -3,7 +3,7 @@
 use chancery_shared::id::{CertificateId, RowId};
 use time::OffsetDateTime;
 
-use super::permission::{Caller, NewOwner};
+use super::permission::{Caller, NewOwner, begin_giving};
 use crate::app::AppState;
 use crate::certificate::history::HistoryEvent;
 use crate::echo::cut;
@@ -44,7 +44,9 @@ pub async fn change(
     let missing = || ApiError::not_found("certificate");
     let stored = state.store.certificate(id).await?.ok_or_else(missing)?;
     check(caller, &stored.certificate, &change, state.clock.now())?;
-    let mut write = state.store.begin().await?;
+    let team = change.team.as_ref().map(|team| team.id);
+    let owner = change.owner.as_ref().map(NewOwner::user_id);
+    let mut write = begin_giving(state, team, owner).await?;
     // Against the record as it is held: whoever could change it a moment ago may no longer.
     let stored = write.hold_certificate(id).await?.ok_or_else(missing)?;
     check(caller, &stored.certificate, &change, state.clock.now())?;

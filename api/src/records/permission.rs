@@ -12,7 +12,9 @@ use crate::echo::cut;
 use crate::error::{ApiError, Code};
 use crate::inventory::view::InventoryView;
 use crate::reference;
+use crate::retention;
 use crate::settings::Settings;
+use crate::store::Write;
 use crate::store::account::Account;
 use crate::store::certificate::Certificate;
 use crate::store::team::Team;
@@ -145,10 +147,7 @@ impl NewOwner {
         id: &str,
     ) -> Result<Self, ApiError> {
         let account: Option<Account> = reference::by_id(&state.store, id).await?;
-        let account = account.ok_or_else(|| {
-            let message = format!("{} is not the id of a user", cut(id));
-            ApiError::refused_field(Code::UnknownReference, "ownerUserId", message)
-        })?;
+        let account = account.ok_or_else(|| no_user(id))?;
         let teams = inventory.teams_of(account.id).await?.to_vec();
         Ok(Self { account, teams })
     }
@@ -169,6 +168,46 @@ impl NewOwner {
     }
 }
 
+/// Begins to write while neither the team nor the owner that a record is given to goes away.
+///
+/// # Errors
+///
+/// [`Code::UnknownTeam`] or [`Code::UnknownReference`] where one of them is gone, or the database
+/// fails.
+pub async fn begin_giving(
+    state: &AppState,
+    team: Option<TeamId>,
+    owner: Option<UserId>,
+) -> Result<Write, ApiError> {
+    if team.is_none() && owner.is_none() {
+        return Ok(state.store.begin().await?);
+    }
+    let both_there = async {
+        if let Some(id) = team
+            && state.store.team(id).await?.is_none()
+        {
+            return Err(no_team(&id.to_string()));
+        }
+        if let Some(id) = owner
+            && state.store.account(id).await?.is_none()
+        {
+            return Err(no_user(&id.to_string()));
+        }
+        Ok(())
+    };
+    Ok(retention::holding(state, both_there).await?.0)
+}
+
+fn no_user(id: &str) -> ApiError {
+    let message = format!("{} is not the id of a user", cut(id));
+    ApiError::refused_field(Code::UnknownReference, "ownerUserId", message)
+}
+
+fn no_team(id: &str) -> ApiError {
+    let message = format!("{} is not the id of a team", cut(id));
+    ApiError::refused_field(Code::UnknownTeam, "teamId", message)
+}
+
 /// The team that the field `teamId` names.
 ///
 /// # Errors
@@ -176,8 +215,5 @@ impl NewOwner {
 /// [`Code::UnknownTeam`].
 pub async fn team_named(inventory: &InventoryView, id: &str) -> Result<Team, ApiError> {
     let team: Option<Team> = reference::by_id(inventory, id).await?;
-    team.ok_or_else(|| {
-        let message = format!("{} is not the id of a team", cut(id));
-        ApiError::refused_field(Code::UnknownTeam, "teamId", message)
-    })
+    team.ok_or_else(|| no_team(id))
 }

@@ -14,7 +14,7 @@ use chancery_shared::id::{CertIssuerId, CertificateId};
 use self::origin::Origin;
 use self::read::Read;
 use self::recipient::Recipient;
-use super::permission::Caller;
+use super::permission::{Caller, begin_giving};
 use super::visibility::Sight;
 use crate::app::AppState;
 use crate::certificate::history::HistoryEvent;
@@ -89,7 +89,8 @@ pub async fn import(
     check_may_bring(caller, &origin)?;
     let mut new = row(state, id, read, origin, &recipient, import);
     new.certificate.cert_issuer_id = issuer;
-    let mut write = state.store.begin().await?;
+    let (team, owner) = (recipient.team_id, recipient.user_id);
+    let mut write = begin_giving(state, Some(team), Some(owner)).await?;
     raise(&mut write, caller, &mut new.certificate).await?;
     new.history = vec![HistoryEntry {
         id: state.new_id(),

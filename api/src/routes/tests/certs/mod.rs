@@ -7,7 +7,7 @@ mod dn;
 mod dn_cases;
 mod download;
 mod faults;
-mod import;
+pub(super) mod import;
 mod import_refused;
 mod imported;
 mod issuer;

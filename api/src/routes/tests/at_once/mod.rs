@@ -2,6 +2,8 @@
 //! engines: each change is there afterwards, or one of them is refused. On PostgreSQL both have come as
 //! far as the row that keeps changes apart before either goes on.
 
+mod records;
+
 use serde_json::{Value, json};
 
 use crate::app;
