@@ -50,6 +50,8 @@ pub enum Code {
     WrongState,
     /// Without it nobody could administer the service.
     LastAdministrator,
+    /// Some of several items were changed, then one could not be; `dependants` says what is left.
+    PartlyDone,
     /// The item is in use; `dependants` says by what.
     InUse,
     /// Something that the request names was deleted, or came into use, while it was worked on.
@@ -159,6 +161,7 @@ impl Code {
             Self::DatabaseUnavailable
             | Self::SignerUnavailable
             | Self::OutcomeUnknown
+            | Self::PartlyDone
             | Self::NotRecorded
             | Self::Stopping
             | Self::SignerBusy

@@ -94,7 +94,7 @@ impl Marked<'_> {
 
     async fn delete(&self, key: &CaKey<'_>, attempt: Attempt) -> Result<(), ApiError> {
         if let Err(error) = key.disable().await {
-            return Err(self.failed(error, attempt).await);
+            return Err(self.failed(key.ca, error, attempt).await);
         }
         fail_point::reach("api: key disabled");
         // Before the transaction: what holds a connection asks for no second one.
@@ -127,7 +127,7 @@ impl Marked<'_> {
                 );
                 return Err(ApiError::refused(Code::CaNotLive, message));
             }
-            Err(error) => return Err(self.failed(error, attempt).await),
+            Err(error) => return Err(self.failed(key.ca, error, attempt).await),
         }
         fail_point::reach("api: key enabled");
         self.set_restored(key.ca).await
@@ -147,7 +147,7 @@ impl Marked<'_> {
     async fn remove(&self, key: &CaKey<'_>, attempt: Attempt) -> Result<(), ApiError> {
         let disabled = match key.disable().await {
             Ok(disabled) => disabled,
-            Err(error) => return Err(self.failed(error, attempt).await),
+            Err(error) => return Err(self.failed(key.ca, error, attempt).await),
         };
         fail_point::reach("api: key disabled");
         if disabled != Disabled::None
@@ -156,7 +156,7 @@ impl Marked<'_> {
             // What may be gone can't come back; what is only disabled can.
             let is_undone = self.undo(key, &error, attempt).await;
             let attempt = if is_undone { Attempt::First } else { Attempt::Again };
-            return Err(self.failed(error, attempt).await);
+            return Err(self.failed(key.ca, error, attempt).await);
         }
         fail_point::reach("api: key destroyed");
         let mut write = self.state.store.begin().await?;
@@ -176,7 +176,7 @@ impl Marked<'_> {
     }
 
     /// Of a first attempt that had no effect the mark goes; else it stays for the next look.
-    async fn failed(&self, error: SignerError, attempt: Attempt) -> ApiError {
+    async fn failed(&self, ca: &LocalCa, error: SignerError, attempt: Attempt) -> ApiError {
         let given_back = if attempt == Attempt::First && !error.outcome_is_unknown() {
             self.give_up().await
         } else {
@@ -193,8 +193,9 @@ impl Marked<'_> {
             error = %crate::log::Chain(&error), "a Local CA stays in transition for a while"
         );
         let message = format!(
-            "the signer did not finish it; the Local CA is {} until that goes on by itself, so look \
-             before you ask again",
+            "the signer did not finish it; the Local CA {} is {} until that goes on by itself, so \
+             look before you ask again",
+            ca.name,
             self.transition.as_str()
         );
         ApiError::refused(Code::OutcomeUnknown, message)

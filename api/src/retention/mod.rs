@@ -17,6 +17,7 @@ mod refusal;
 mod remove;
 mod restore;
 mod resume;
+mod several;
 mod state;
 #[cfg(test)]
 mod tests;

@@ -63,11 +63,15 @@ impl From<Refusal> for ApiError {
                 ApiError::refused(Code::InUse, message).with_dependants(named(&[item]))
             }
             Refusal::InUse(item, dependants) => {
-                let message = format!(
-                    "{} is in use by {}; delete what stands on it first",
-                    words(&item),
-                    list(&dependants)
-                );
+                let (words, list) = (words(&item), list(&dependants));
+                let message = if dependants.iter().all(|dependant| dependant.deleted.is_some()) {
+                    format!(
+                        "{words} is in use by {list}, deleted already; force-delete that first, or all \
+                         of it with {words} by ?withDependants=true"
+                    )
+                } else {
+                    format!("{words} is in use by {list}; delete what stands on it first")
+                };
                 ApiError::refused(Code::InUse, message).with_dependants(named(&dependants))
             }
             Refusal::TooLate(item, late) => {
@@ -135,7 +139,7 @@ fn kind_words(id: ItemId) -> &'static str {
     }
 }
 
-fn list(items: &[Arc<Retained>]) -> String {
+pub(super) fn list(items: &[Arc<Retained>]) -> String {
     let shown = items.iter().take(SHOWN).map(|item| words(item));
     let mut list = shown.collect::<Vec<_>>().join(", ");
     if let Some(more) = items.len().checked_sub(SHOWN).filter(|more| *more > 0) {

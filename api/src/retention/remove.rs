@@ -5,13 +5,14 @@ use std::sync::Arc;
 use super::Refusal;
 use super::items::{Along, Items};
 use super::local_ca::{self, Attempt};
+use super::several::{Becomes, so_far};
 use super::{By, hold, retention, told};
 use crate::app::AppState;
 use crate::audit;
 use crate::error::ApiError;
 use crate::inventory::settle;
 use crate::store::Unaudited;
-use crate::store::retention::{ItemId, Transition};
+use crate::store::retention::{ItemId, Retained, Transition};
 
 /// Why an item goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,18 +31,20 @@ pub(super) enum Reason {
 /// # Errors
 ///
 /// [`super::Refusal`] in the words of HTTP, or signer or database failed: then what was not removed
-/// is what it was, unless the code is `outcome_unknown`.
+/// is what it was, unless the code is `outcome_unknown`, and some is removed where it is
+/// `partly_done`.
 pub async fn remove(state: &AppState, by: By, id: ItemId, along: Along) -> Result<(), ApiError> {
     let state = state.clone();
     let running = tokio::spawn(audit::carried(async move {
         let order = rehearse_removal(&state, id, along).await?;
         // Nothing goes where it is known already that not all can.
-        for each in &order {
-            check_token(&state, *each).await?;
+        for item in &order {
+            check_token(&state, item.id).await?;
         }
-        for each in order {
-            let reason = if each == id { Reason::Asked } else { Reason::Along };
-            one(&state, &by, each, reason).await?;
+        for (index, item) in order.iter().enumerate() {
+            let reason = if item.id == id { Reason::Asked } else { Reason::Along };
+            let removed = one(&state, &by, item.id, reason).await;
+            removed.map_err(|error| so_far(error, Becomes::Gone, &order, index))?;
         }
         Ok(())
     }));
@@ -57,9 +60,10 @@ pub async fn rehearse_removal(
     state: &AppState,
     id: ItemId,
     along: Along,
-) -> Result<Vec<ItemId>, ApiError> {
+) -> Result<Vec<Arc<Retained>>, ApiError> {
     let items = Items::new(state.store.retained().await?, retention(state));
-    Ok(items.removal(id, along)?)
+    let order = items.removal(id, along)?;
+    Ok(order.into_iter().map(|id| items.get(id).cloned()).collect::<Result<_, _>>()?)
 }
 
 /// Whether a key in the token can be destroyed now, as far as is known here.

@@ -1,13 +1,16 @@
 //! Deleted to live.
 
+use std::sync::Arc;
+
 use super::items::Along;
 use super::local_ca::{self, Attempt};
+use super::several::{Becomes, so_far};
 use super::{By, hold, told};
 use crate::app::AppState;
 use crate::audit;
 use crate::error::ApiError;
 use crate::store::Unaudited;
-use crate::store::retention::{ItemId, Transition};
+use crate::store::retention::{ItemId, Retained, Transition};
 
 /// Restores an item and, where wished, what it stands on before it. Runs to its end even where the
 /// caller goes away.
@@ -15,17 +18,19 @@ use crate::store::retention::{ItemId, Transition};
 /// # Errors
 ///
 /// [`super::Refusal`] in the words of HTTP, or signer or database failed: then what was not restored
-/// is what it was, unless the code is `outcome_unknown`.
+/// is what it was, unless the code is `outcome_unknown`, and some is restored where it is
+/// `partly_done`.
 pub async fn restore(state: &AppState, by: By, id: ItemId, along: Along) -> Result<(), ApiError> {
     let state = state.clone();
     let running = tokio::spawn(audit::carried(async move {
         let order = plan(&state, id, along).await?;
         // Nothing comes back where it is known already that not all can.
-        if order.iter().any(|each| matches!(each, ItemId::LocalCa(_))) {
+        if order.iter().any(|item| matches!(item.id, ItemId::LocalCa(_))) {
             state.signer.state().check_signer()?;
         }
-        for each in order {
-            one(&state, &by, each).await?;
+        for (index, item) in order.iter().enumerate() {
+            let restored = one(&state, &by, item.id).await;
+            restored.map_err(|error| so_far(error, Becomes::Live, &order, index))?;
         }
         Ok(())
     }));
@@ -33,9 +38,10 @@ pub async fn restore(state: &AppState, by: By, id: ItemId, along: Along) -> Resu
 }
 
 /// All of it, before the first is restored.
-async fn plan(state: &AppState, id: ItemId, along: Along) -> Result<Vec<ItemId>, ApiError> {
+async fn plan(state: &AppState, id: ItemId, along: Along) -> Result<Vec<Arc<Retained>>, ApiError> {
     let items = super::Items::new(state.store.retained().await?, super::retention(state));
-    Ok(items.restoration(id, state.clock.now(), along)?)
+    let order = items.restoration(id, state.clock.now(), along)?;
+    Ok(order.into_iter().map(|id| items.get(id).cloned()).collect::<Result<_, _>>()?)
 }
 
 async fn one(state: &AppState, by: &By, id: ItemId) -> Result<(), ApiError> {

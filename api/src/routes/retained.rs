@@ -36,8 +36,9 @@ pub(super) struct RestoreParameters {
 
 fn is_set(name: &str, text: Option<&String>) -> Result<bool, ApiError> {
     match text.map(String::as_str) {
-        None | Some("" | "false") => Ok(false),
+        None | Some("false") => Ok(false),
         Some("true") => Ok(true),
+        // An empty one, too: whoever writes `?rehearse` wants nothing to happen.
         Some(_) => Err(ApiError::invalid_field(name, "must be true or false")),
     }
 }
@@ -65,7 +66,7 @@ pub(super) async fn delete<T>(
 ) -> Result<DeletionAnswer<T>, ApiError> {
     let rehearsal = is_set("rehearse", parameters.rehearse.as_ref())?;
     // Counted before: what is gone has no certificates.
-    let before = Before::look(state, id).await?;
+    let before = Before::look(state, id, Along::Nothing).await?;
     let by = by(administrator, request_id);
     let outcome = if rehearsal {
         audit::only_reads();
@@ -86,7 +87,7 @@ pub(super) async fn force<T>(
 ) -> Result<DeletionAnswer<T>, ApiError> {
     let rehearsal = is_set("rehearse", parameters.rehearse.as_ref())?;
     let along = along("withDependants", parameters.with_dependants.as_ref())?;
-    let before = Before::look(state, id).await?;
+    let before = Before::look(state, id, along).await?;
     let by = by(administrator, request_id);
     if rehearsal {
         audit::only_reads();
@@ -118,19 +119,22 @@ struct Before {
 }
 
 impl Before {
-    async fn look(state: &AppState, id: ItemId) -> Result<Self, ApiError> {
+    async fn look(state: &AppState, id: ItemId, along: Along) -> Result<Self, ApiError> {
         let items = Items::new(state.store.retained().await?, retention::retention(state));
         let name = items.get(id)?.name.clone();
-        let dependants: Vec<_> = items.below(id).into_iter().cloned().collect();
+        let below = items.below(id);
         let now = state.clock.now();
         let mut unexpired = state.store.unexpired(id, now).await?;
-        // A Key Store has none of its own.
-        if let ItemId::KeyStore(_) = id {
-            for ca in items.dependants(id) {
-                unexpired += state.store.unexpired(ca.id, now).await?;
+        // What goes along counts too: a Key Store has certificates of its CAs alone, a CA those of
+        // its own issuers already.
+        let is_of_store = matches!(id, ItemId::KeyStore(_));
+        for item in below.iter().filter(|_| is_of_store || along == Along::Deleted) {
+            if matches!(item.id, ItemId::LocalCa(_)) {
+                unexpired += state.store.unexpired(item.id, now).await?;
             }
         }
-        Ok(Self { id, name, dependants: named(&dependants), unexpired })
+        let below: Vec<_> = below.into_iter().cloned().collect();
+        Ok(Self { id, name, dependants: named(&below), unexpired })
     }
 
     async fn answer<T>(

@@ -9,6 +9,7 @@ use time::Duration;
 use super::scene::{Scene, scenes};
 use crate::signer_client::SignerState;
 use crate::signer_client::fake_signer::{Reaction, refusal};
+use crate::testing::Answer;
 
 /// What the signer does with the first request that `is_meant` finds.
 fn once(scene: &Scene, is_meant: fn(&Request) -> bool, reaction: Reaction) {
@@ -85,6 +86,43 @@ async fn without_a_signer_nothing_changes() {
         assert_eq!(scene.names("localca/deleted").await.len(), 0);
         // What needs no key goes on.
         assert_eq!(scene.restore("ca", &scene.issuer).await.status, 200);
+    }
+}
+
+#[tokio::test]
+async fn what_stops_in_the_middle_says_what_is_done_and_what_is_left() {
+    let cases: [(fn() -> Reaction, &str); 2] =
+        [(away, "partly_done"), (|| Reaction::DoAndClose, "outcome_unknown")];
+    for (reaction, code) in cases {
+        for scene in without_issuer().await {
+            let names = |answer: &Answer| -> Vec<String> {
+                let left = answer.json()["dependants"].as_array().cloned().unwrap();
+                left.iter().map(|item| item["name"].as_str().unwrap().to_owned()).collect()
+            };
+            assert_eq!(scene.delete("localca", &scene.ca).await.status, 200);
+            assert_eq!(scene.delete("localca", &scene.root).await.status, 200);
+            assert_eq!(scene.delete("keystores", &scene.store).await.status, 200);
+            let path = format!("/api/admin/ca/restore/{}?withDependencies=true", scene.issuer);
+
+            once(&scene, enables, reaction());
+            let restored = scene.admin().post_text(&path, "").await;
+
+            assert_eq!(restored.refusal(), (503, code.to_owned()), "{}", restored.text);
+            assert!(restored.text.contains("live again by now: the Key Store Local Token"));
+            let left = ["Chancery Root CA", "Chancery Issuing CA", "Chancery Issuer"];
+            assert_eq!(names(&restored), left);
+            scene.api.state.signer.watch_state().wait_for(SignerState::is_reachable).await.unwrap();
+            scene.resume().await;
+            assert_eq!(scene.admin().post_text(&path, "").await.status, 200);
+
+            assert_eq!(scene.delete("ca", &scene.issuer).await.status, 200);
+            once(&scene, destroys, reaction());
+            let removed = scene.force_all("localca", &scene.ca).await;
+
+            assert_eq!(removed.refusal(), (503, code.to_owned()), "{}", removed.text);
+            assert!(removed.text.contains("by now: the Certificate Issuer Chancery Issuer"));
+            assert_eq!(names(&removed), ["Chancery Issuing CA"]);
+        }
     }
 }
 

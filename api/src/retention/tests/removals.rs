@@ -100,6 +100,64 @@ async fn a_rehearsal_says_what_would_be_and_changes_nothing() {
 }
 
 #[tokio::test]
+async fn a_rehearsal_that_is_not_asked_for_clearly_is_refused_and_nothing_is_done() {
+    each(async |scene| {
+        let store = scene.another_key_store().await;
+        for (kind, id) in [("keystores", &store), ("localca", &scene.ca), ("ca", &scene.issuer)] {
+            for call in ["", "/force"] {
+                for parameter in ["rehearse", "rehearse=", "rehearse=TRUE", "rehearse=1"] {
+                    let path = format!("/api/admin/{kind}/{id}{call}?{parameter}");
+
+                    let answer = scene.admin().delete(&path).await;
+
+                    assert_eq!(answer.refusal(), (400, "invalid_request".to_owned()), "{path}");
+                    let list = scene.admin().get(&format!("/api/admin/{kind}")).await.text;
+                    assert!(list.contains(id), "{path}: {list}");
+                }
+            }
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn certificates_of_what_goes_along_are_counted() {
+    each(async |scene| {
+        for _ in 0..2 {
+            assert_eq!(scene.issue().await.status, 200);
+        }
+        scene.delete("ca", &scene.issuer).await;
+        scene.delete("localca", &scene.ca).await;
+        for (count, path) in [
+            // The certificate of the CA below, too.
+            (3, format!("localca/{}/force?withDependants=true&rehearse=true", scene.root)),
+            (2, format!("localca/{}/force?withDependants=true&rehearse=true", scene.ca)),
+            (2, format!("ca/{}/force?rehearse=true", scene.issuer)),
+        ] {
+            let answer = scene.admin().delete(&format!("/api/admin/{path}")).await.json();
+
+            assert_eq!(answer["unexpiredCertificates"], count, "{path}");
+            let warning = answer["warnings"][0].as_str().unwrap();
+            assert!(warning.starts_with(&format!("{count} certificates")), "{warning}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn who_is_told_that_only_deleted_items_stand_in_the_way_is_told_how_to_take_them_along() {
+    each(async |scene| {
+        scene.delete("ca", &scene.issuer).await;
+
+        let answer = scene.force("localca", &scene.ca).await;
+
+        assert_eq!(answer.refusal(), (409, "in_use".to_owned()));
+        assert!(answer.text.contains("?withDependants=true"), "{}", answer.text);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn each_call_is_for_administrators_and_ids_that_fit_the_state() {
     each(async |scene| {
         let (live, none) = (&scene.issuer, "f".repeat(24));

@@ -75,6 +75,13 @@ impl Scene {
         self.admin().post_text(&format!("/api/admin/{kind}/restore/{id}"), "").await
     }
 
+    /// One on which nothing stands.
+    pub(crate) async fn another_key_store(&self) -> String {
+        let body = json!({"name": "Empty Store", "token": "local"});
+        let store = self.admin().post("/api/admin/keystores", &body).await.json();
+        store["id"].as_str().unwrap().to_owned()
+    }
+
     /// Names in a list, live or deleted.
     pub(crate) async fn names(&self, path: &str) -> Vec<String> {
         let list = self.admin().get(&format!("/api/admin/{path}")).await.json();

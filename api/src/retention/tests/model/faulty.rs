@@ -89,7 +89,7 @@ impl Pair {
                 plan.len()
             }
             (Fault::Refuses(_), Some(at)) => {
-                told("signer_busy");
+                told(if at == 0 { "signer_busy" } else { "partly_done" });
                 at
             }
             (Fault::LosesAnswer(_), Some(at)) => {
