@@ -1,9 +1,13 @@
 //! Key Stores: a token of the signer under a name of the administrator's choice.
 
+use chancery_shared::id::KeyStoreId;
+
 use crate::app::AppState;
+use crate::audit::Item as _;
 use crate::echo::cut;
 use crate::error::{ApiError, Code};
 use crate::reference::name_taken;
+use crate::retention;
 use crate::signer_client::{SignerError, SignerState};
 use crate::store::key_store::KeyStore;
 
@@ -40,6 +44,38 @@ pub async fn create(state: &AppState, by: &str, new: NewKeyStore) -> Result<KeyS
     write.commit(state.audited("create", "keystores").made(&key_store)).await?;
     tracing::info!(username = by, key_store.id = %key_store.id, "made a Key Store");
     Ok(key_store)
+}
+
+/// Gives a live Key Store another name. Its token stays: its keys are there. `by` is the user who does.
+///
+/// # Errors
+///
+/// [`Code::NotFound`], also where it was deleted, or [`Code::NameTaken`]; nothing has changed then.
+pub async fn rename(
+    state: &AppState,
+    by: &str,
+    id: KeyStoreId,
+    name: String,
+) -> Result<KeyStore, ApiError> {
+    let missing = || ApiError::not_found("Key Store");
+    let checks = async {
+        let before = state.store.key_store(id).await?.filter(|found| found.deleted_at.is_none());
+        let before = before.ok_or_else(missing)?;
+        if name != before.name && state.store.live_key_store_named(&name).await?.is_some() {
+            return Err(name_taken::<KeyStore>("name", &name));
+        }
+        Ok(before)
+    };
+    let (mut write, before) = retention::holding(state, checks).await?;
+    let fields_before = before.fields();
+    let after = KeyStore { name, ..before };
+    if !write.rename_key_store(id, &after.name).await? {
+        return Err(missing());
+    }
+    let entry = state.audited("change", "keystores").made(&after);
+    write.commit(entry.before(fields_before)).await?;
+    tracing::info!(username = by, key_store.id = %id, "changed a Key Store");
+    Ok(after)
 }
 
 /// A token that can't be used just now is on offer all the same.

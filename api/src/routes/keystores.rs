@@ -7,7 +7,7 @@ use chancery_shared::id::kind;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use super::json::key_store::{KeyStoreItem, NewKeyStoreBody, TokenItem};
+use super::json::key_store::{KeyStoreChangeBody, KeyStoreItem, NewKeyStoreBody, TokenItem};
 use super::validate::Faults;
 use crate::app::AppState;
 use crate::auth::Administrator;
@@ -22,7 +22,7 @@ pub fn routes() -> OpenApiRouter<AppState> {
     OpenApiRouter::new()
         .routes(routes!(list, create))
         .routes(routes!(tokens))
-        .routes(routes!(one))
+        .routes(routes!(one, change))
         .merge(life::routes())
 }
 
@@ -71,6 +71,25 @@ async fn create(
     faults.finish()?;
     let new = NewKeyStore { name: new.name, token: new.token };
     let key_store = key_store::create(&state, by.username(), new).await?;
+    Ok(Json(KeyStoreItem::new(key_store, &state.signer.state())))
+}
+
+/// Gives a Key Store another name.
+#[utoipa::path(
+    put, path = "/admin/keystores/{id}", tag = "Key Stores", params(("id" = String, Path)),
+    request_body = KeyStoreChangeBody,
+    responses((status = 200, body = KeyStoreItem), (status = "default", body = JsonError)),
+)]
+async fn change(
+    State(state): State<AppState>,
+    by: Administrator,
+    PathId(id): PathId<kind::KeyStore>,
+    Json(body): Json<KeyStoreChangeBody>,
+) -> Result<Json<KeyStoreItem>, ApiError> {
+    let mut faults = Faults::default();
+    faults.check_name("name", &body.name, 100);
+    faults.finish()?;
+    let key_store = key_store::rename(&state, by.username(), id, body.name).await?;
     Ok(Json(KeyStoreItem::new(key_store, &state.signer.state())))
 }
 

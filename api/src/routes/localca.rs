@@ -1,5 +1,6 @@
 //! `/admin/localca`.
 
+mod change;
 mod life;
 mod policy;
 
@@ -33,7 +34,11 @@ use crate::timestamp;
 
 /// Local CAs, for administrators.
 pub fn routes() -> OpenApiRouter<AppState> {
-    OpenApiRouter::new().routes(routes!(list, create)).routes(routes!(one)).merge(life::routes())
+    OpenApiRouter::new()
+        .routes(routes!(list, create))
+        .routes(routes!(one))
+        .merge(change::routes())
+        .merge(life::routes())
 }
 
 /// The Local CAs, by name.

@@ -16,6 +16,7 @@ statements! {
     INSERT = "
         INSERT INTO key_store (key_store_id, name, token, created_at, created_by)
         VALUES ($1, $2, $3, $4, $5)";
+    RENAME = "UPDATE key_store SET name = $2 WHERE key_store_id = $1 AND deleted_at IS NULL";
 }
 
 /// A Key Store, as stored.
@@ -121,5 +122,20 @@ impl Write {
             .execute(self.connection())
             .await;
         done.map(drop).map_err(StoreError::of(TABLE))
+    }
+
+    /// Gives a live Key Store another name; says whether there is one.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Taken`] if the name is; otherwise only if the database fails.
+    pub async fn rename_key_store(
+        &mut self,
+        id: KeyStoreId,
+        name: &str,
+    ) -> Result<bool, StoreError> {
+        let done =
+            sqlx::query(RENAME).bind(id.to_string()).bind(name).execute(self.connection()).await;
+        done.map(|done| done.rows_affected() == 1).map_err(StoreError::of(TABLE))
     }
 }

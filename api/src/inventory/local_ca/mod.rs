@@ -2,6 +2,7 @@
 
 pub mod algorithm;
 mod bounds;
+mod change;
 mod claim;
 mod definition;
 mod lost_key;
@@ -14,6 +15,7 @@ mod undo;
 use chancery_shared::id::{KeyStoreId, UserId};
 
 pub use algorithm::hash_and_pss;
+pub use change::{LocalCaChange, change};
 pub use definition::{Awaiting, LocalCaDefinition};
 pub use resume::Resumer;
 #[cfg(test)]

@@ -5,6 +5,7 @@ use chancery_shared::id::{CertIssuerId, TeamId, UserId};
 use serde_json::{Value, json};
 
 use crate::audit::Item;
+use crate::inventory::local_ca::LocalCaDefinition;
 use crate::store::account::Account;
 use crate::store::cert_issuer::CertIssuer;
 use crate::store::certificate::Certificate;
@@ -116,11 +117,15 @@ impl Item for LocalCa {
     }
 
     fn fields(&self) -> Value {
+        let definition = LocalCaDefinition::of(self).ok();
         json!({
             "name": self.name,
             "keyStoreId": self.key_store_id.to_string(),
             "parentLocalCaId": self.parent_local_ca_id.map(|id| id.to_string()),
             "subjectDn": self.subject_dn,
+            "cdps": definition.as_ref().map(|it| &it.cdps),
+            "aiaOcspUrls": definition.as_ref().map(|it| &it.aia_ocsp_urls),
+            "aiaIssuerUrls": definition.as_ref().map(|it| &it.aia_issuer_urls),
             "status": self.status.as_str(),
             "certId": self.certificate_id.map(|id| id.to_string()),
         })

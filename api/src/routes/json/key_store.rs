@@ -74,6 +74,14 @@ pub struct NewKeyStoreBody {
     pub token: String,
 }
 
+/// Body of `PUT /admin/keystores/{id}`. The token stays: the keys are there.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub struct KeyStoreChangeBody {
+    /// 1 to 100 characters, unique.
+    pub name: String,
+}
+
 /// A token that the signer offers.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]

@@ -78,6 +78,25 @@ pub struct NewLocalCaBody {
     pub crl_generation_minutes: Option<u32>,
 }
 
+/// Body of `PUT /admin/localca/{id}`: what is absent stays as it is. Key, subject and certificate of
+/// a CA never change.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct LocalCaChangeBody {
+    /// Its name among the Local CAs.
+    #[serde(default, deserialize_with = "empty_is_absent")]
+    pub name: Option<String>,
+    /// URLs of its CRL; empty: none.
+    #[serde(default)]
+    pub cdps: Option<Vec<String>>,
+    /// URLs of its OCSP responders; empty: none.
+    #[serde(default)]
+    pub aia_ocsp_urls: Option<Vec<String>>,
+    /// URLs of its certificate; empty: none.
+    #[serde(default)]
+    pub aia_issuer_urls: Option<Vec<String>>,
+}
+
 /// A Local CA as administrators see it.
 #[derive(Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]

@@ -147,3 +147,31 @@ async fn without_the_signer_key_stores_are_listed_but_not_made() {
     assert_eq!(tokens.refusal(), (503, "signer_unavailable".to_owned()));
     assert_eq!(made.refusal(), (503, "signer_unavailable".to_owned()));
 }
+
+#[tokio::test]
+async fn a_key_store_gets_another_name_and_nothing_else() {
+    let api = api().await;
+    let admin = api.administrator();
+    for name in ["Vault", "Other"] {
+        let body = json!({"name": name, "token": "local"});
+        assert_eq!(admin.post("/api/admin/keystores", &body).await.status, 200);
+    }
+    let all = admin.get("/api/admin/keystores").await.json();
+    let path = format!("/api/admin/keystores/{}", all[1]["id"].as_str().unwrap());
+    for (body, status) in [
+        (json!({"name": "Safe"}), 200),
+        (json!({"name": "Safe"}), 200),
+        (json!({"name": "Other"}), 409),
+        (json!({"name": ""}), 400),
+        (json!({}), 400),
+        (json!({"name": "X", "token": "other"}), 400),
+    ] {
+        let answer = admin.put(&path, &body).await;
+        assert_eq!(answer.status, status, "{body}: {}", answer.text);
+    }
+    let mut expected = all[1].clone();
+    expected["name"] = json!("Safe");
+    assert_eq!(admin.get(&path).await.json(), expected);
+    assert_eq!(admin.delete(&path).await.status, 200);
+    assert_eq!(admin.put(&path, &json!({"name": "Y"})).await.status, 404);
+}

@@ -1,6 +1,7 @@
 //! `/admin/localca`: made, refused, and finished once the operator approves.
 
 mod ceiling;
+mod change;
 
 use serde_json::{Value, json};
 

@@ -27,6 +27,10 @@ statements! {
         UPDATE local_ca SET status = 'live', certificate_id = $2, approval_id = NULL,
                             claimed_by = NULL, claimed_until = 0
          WHERE local_ca_id = $1 AND status IN ('awaiting-certificate', 'awaiting-approval')";
+    UPDATE = "
+        UPDATE local_ca SET name = $2, definition = $3, status = $4
+         WHERE local_ca_id = $1 AND status IN ('live', 'offline') AND deleted_at IS NULL
+           AND transition IS NULL";
 }
 
 impl Write {
@@ -54,6 +58,23 @@ impl Write {
             .await
             .map_err(StoreError::of(TABLE))?;
         Ok(())
+    }
+
+    /// Changes name, definition and status of a CA that is live or offline; says whether it is.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Taken`] where another live one has the name.
+    pub async fn update_local_ca(&mut self, ca: &LocalCa) -> Result<bool, StoreError> {
+        let done = sqlx::query(UPDATE)
+            .bind(ca.id.to_string())
+            .bind(&ca.name)
+            .bind(&ca.definition)
+            .bind(ca.status.as_str())
+            .execute(self.connection())
+            .await
+            .map_err(StoreError::of(TABLE))?;
+        Ok(done.rows_affected() == 1)
     }
 
     /// Says which key the CA has; says whether the claim was still held.

@@ -116,6 +116,14 @@ async fn every_operation_that_changes_something_leaves_an_entry() {
     });
     let path = ("post", "/api/admin/localca");
     let ca = calls.call(admin, path, "", ca, ("create", "localca")).await;
+    let path = ("put", "/api/admin/keystores/{id}");
+    calls.call(admin, path, &id(&store), json!({"name": "Safe"}), ("change", "keystores")).await;
+    let path = ("put", "/api/admin/localca/{id}");
+    calls.call(admin, path, &id(&ca), json!({"name": "Newer"}), ("change", "localca")).await;
+    for word in ["offline", "online"] {
+        let path = format!("/api/admin/localca/{{id}}/{word}");
+        calls.call(admin, ("post", &path), &id(&ca), Value::Null, (word, "localca")).await;
+    }
     let profile = json!({
         "name": "Short", "lifetimeInMinutes": 60, "keyUsages": ["Digital Signature"],
         "enhancedKeyUsages": ["Server Authentication"], "allowedSanTypes": ["DNS"],

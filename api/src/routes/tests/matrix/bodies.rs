@@ -38,6 +38,8 @@ pub(super) fn body(method: &str, path: &str, caller: &str) -> Value {
             "name": "Spare", "signatureAlgorithm": "RSA", "keySize": "3072",
         }),
         ("post", "/api/admin/keystores") => json!({"name": name, "token": "local"}),
+        ("put", "/api/admin/keystores/{id}") => json!({"name": "Local Token"}),
+        ("put", "/api/admin/localca/{id}") => json!({"cdps": []}),
         ("post", "/api/admin/localca") => json!({
             "name": name, "keyStoreName": "Vault", "rootCa": true,
             "subjectDn": "CN=Another Root", "lifetimeInDays": 700, "keyAlgorithm": "ECDSA P-256",
