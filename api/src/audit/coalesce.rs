@@ -4,8 +4,8 @@ use std::collections::HashMap;
 
 use crate::store::audit::AuditEntry;
 
-/// What repeats: user, address, kind, action, result, and what it is about.
-type Key = [Option<String>; 6];
+/// What repeats: user, API token, address, kind, action, result, and what it is about.
+type Key = [Option<String>; 7];
 
 /// What came within the minute that runs. The first of a kind is told at once, the others together
 /// at its end.
@@ -30,6 +30,7 @@ impl Coalescer {
             // From more places than anyone would read.
             key = Key::default();
             entry.user_id = None;
+            entry.api_token_id = None;
             entry.username = None;
             entry.address = None;
             entry.object_id = None;
@@ -65,6 +66,7 @@ impl Coalescer {
 fn key(entry: &AuditEntry) -> Key {
     [
         entry.user_id.map(|id| id.to_string()),
+        entry.api_token_id.map(|id| id.to_string()),
         entry.address.clone(),
         Some(entry.object_kind.to_string()),
         Some(entry.action.to_string()),

@@ -208,7 +208,12 @@ impl FromRequestParts<AppState> for Authenticated {
         };
         let Ok(address) = ClientAddress::from_request_parts(parts, state).await;
         let found = Came { token: held, address }.let_in(user, &inventory).await?;
-        audit::belongs_to(user, &found.actor.username);
+        let api_token_id = match held {
+            HeldToken::Machine(id) => Some(id),
+            HeldToken::Login(_) => None,
+        };
+        let username = Some(found.actor.username.clone());
+        audit::belongs_to(audit::Asker { user_id: user, username, api_token_id });
         parts.extensions.insert(found.clone());
         parts.extensions.insert(Look::at(inventory, since));
         Ok(found)
