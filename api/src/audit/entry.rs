@@ -107,9 +107,16 @@ pub(super) fn of_answer(
     entry.object_id.clone_from(&operation.object_id);
     entry.request_id = Some(request_id.as_str().to_owned());
     entry.address.clone_from(address);
-    if let Some((id, name)) = subject.get() {
-        entry.object_id = Some(id.clone());
-        entry.object_name = Some(short(name));
+    let mut token_of = operation.token_of.clone();
+    if let Some(subject) = subject.get() {
+        entry.object_id = Some(subject.id.clone());
+        entry.object_name = Some(short(&subject.name));
+        token_of = subject.token_of.map(|id| id.to_string()).or(token_of);
+    }
+    if let Some(user) = token_of {
+        // Of a token that was not made there is nothing before.
+        let field = if entry.object_id.is_some() { &mut entry.before } else { &mut entry.after };
+        *field = json(&serde_json::json!({"userId": user}));
     }
     if let Some(asker) = asker.get() {
         name(&mut entry, asker);

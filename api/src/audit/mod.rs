@@ -19,4 +19,4 @@ pub use operation::Operation;
 pub use origin::{Asker, Origin, carried, within};
 pub use recorder::{Recorder, Recording};
 
-pub(crate) use origin::{belongs_to, name_subject, only_reads};
+pub(crate) use origin::{belongs_to, name_subject, name_token, only_reads};

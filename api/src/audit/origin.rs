@@ -8,6 +8,7 @@ use chancery_shared::id::{RowId, UserId};
 
 use super::Operation;
 use crate::request::RequestId;
+use crate::store::api_token::ApiToken;
 
 tokio::task_local! {
     static ORIGIN: Arc<Origin>;
@@ -21,7 +22,7 @@ pub struct Origin {
     pub(super) operation: Operation,
     pub(super) asker: OnceLock<Asker>,
     /// What a refusal is about, where the path does not say.
-    pub(super) subject: OnceLock<(String, String)>,
+    pub(super) subject: OnceLock<Subject>,
     pub(super) has_entry: AtomicBool,
 }
 
@@ -34,6 +35,14 @@ pub struct Asker {
     pub username: Option<String>,
     /// The token, where it is one of a machine.
     pub api_token_id: Option<RowId>,
+}
+
+/// What a refusal is about.
+#[derive(Debug)]
+pub(super) struct Subject {
+    pub(super) id: String,
+    pub(super) name: String,
+    pub(super) token_of: Option<UserId>,
 }
 
 impl Origin {
@@ -79,7 +88,16 @@ pub fn carried<T>(work: impl Future<Output = T>) -> impl Future<Output = T> {
 /// Says what the refusal of this request is about: `id`, called `name`.
 pub(crate) fn name_subject(id: &impl ToString, name: &str) {
     if let Some(origin) = Origin::here() {
-        origin.subject.get_or_init(|| (id.to_string(), name.to_owned()));
+        let (id, name) = (id.to_string(), name.to_owned());
+        origin.subject.get_or_init(|| Subject { id, name, token_of: None });
+    }
+}
+
+/// Says that the refusal of this request is about `token`, whoever's it is in the path.
+pub(crate) fn name_token(token: &ApiToken) {
+    if let Some(origin) = Origin::here() {
+        let (id, name) = (token.id.to_string(), token.name.clone());
+        origin.subject.get_or_init(|| Subject { id, name, token_of: Some(token.user_id) });
     }
 }
 

@@ -35,8 +35,34 @@ fn an_operation_is_called_by_its_method_and_its_path() {
         let found = Operation::new(&method, Some(route), &path);
 
         let object_id = route.contains("{id}").then(|| id.to_owned());
+        let token_of = None;
         let (action, kind) = (action.to_owned(), kind.to_owned());
-        assert_eq!(found, Operation { action, kind, object_id, is_told }, "{method} {route}");
+        assert_eq!(
+            found,
+            Operation { action, kind, object_id, token_of, is_told },
+            "{method} {route}"
+        );
+    }
+}
+
+#[test]
+fn what_is_done_to_an_api_token_has_its_id_and_its_user() {
+    let (user, token) = ("65aaaaaaaaaaaaaaaaaaaaaa", "65bbbbbbbbbbbbbbbbbbbbbb");
+    for (method, route, object_id, token_of) in [
+        (Method::POST, "/api/currentuser/apitokens", None, None),
+        (Method::DELETE, "/api/currentuser/apitokens/{id}", Some(token), None),
+        (Method::GET, "/x/api/admin/users/{id}/apitokens", None, Some(user)),
+        (Method::POST, "/api/admin/users/{id}/apitokens", None, Some(user)),
+        (Method::DELETE, "/api/admin/users/{id}/apitokens/{tokenId}", Some(token), Some(user)),
+    ] {
+        let path = route.replace("apitokens/{id}", &format!("apitokens/{token}"));
+        let path = path.replace("{id}", user).replace("{tokenId}", token);
+
+        let found = Operation::new(&method, Some(route), &path);
+
+        assert_eq!(found.kind, "apitokens", "{method} {route}");
+        assert_eq!(found.object_id.as_deref(), object_id, "{method} {route}");
+        assert_eq!(found.token_of.as_deref(), token_of, "{method} {route}");
     }
 }
 

@@ -202,8 +202,8 @@ async fn people(
     [team, user]: [&Value; 2],
 ) {
     let (own, theirs) = ("/api/currentuser/apitokens", "/api/admin/users/{id}/apitokens");
-    let made = ("create API token", "users");
-    let ended = ("delete API token", "users");
+    let made = ("create API token", "apitokens");
+    let ended = ("delete API token", "apitokens");
     let new = json!({"name": "build", "validDays": 1});
     let token = calls.call(boss, ("post", own), "", new.clone(), made).await;
     let path = ("delete", "/api/currentuser/apitokens/{id}");

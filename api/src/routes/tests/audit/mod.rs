@@ -1,5 +1,6 @@
 //! `/admin/audit`, and that nothing happens without it.
 
+mod api_tokens;
 mod asked;
 mod every_operation;
 mod told;
