@@ -1,11 +1,10 @@
 //! What is told, and in which words.
 
+mod coalescing;
+
 use axum::http::Method;
 
 use super::Operation;
-use super::coalesce::Coalescer;
-use super::entry::blank;
-use crate::store::audit::AuditEntry;
 
 #[test]
 fn an_operation_is_called_by_its_method_and_its_path() {
@@ -73,82 +72,4 @@ fn what_is_no_id_in_a_path_is_not_told() {
     let found = Operation::new(&Method::PUT, route, "/api/admin/teams/my-password");
 
     assert_eq!(found.object_id, None);
-}
-
-fn refusal(second: i64, address: &str) -> AuditEntry {
-    let at = time::OffsetDateTime::from_unix_timestamp(second).unwrap();
-    let (address, result) = (Some(address.to_owned()), "token_missing".into());
-    AuditEntry { address, result, ..blank(at) }
-}
-
-#[test]
-fn refusals_of_nobody_are_told_once_and_then_together_with_their_number() {
-    let mut coalescer = Coalescer::default();
-    let first = coalescer.take(refusal(0, "192.0.2.1"));
-    let repeated: Vec<_> =
-        (1..60).flat_map(|second| coalescer.take(refusal(second, "192.0.2.1"))).collect();
-    let other = coalescer.take(refusal(59, "192.0.2.2"));
-
-    let next_minute = coalescer.take(refusal(60, "192.0.2.1"));
-
-    assert_eq!(first, [refusal(0, "192.0.2.1")]);
-    assert_eq!(repeated, []);
-    assert_eq!(other, [refusal(59, "192.0.2.2")]);
-    let together = AuditEntry { times: 59, ..refusal(59, "192.0.2.1") };
-    assert_eq!(next_minute, [together, refusal(60, "192.0.2.1")]);
-}
-
-#[test]
-fn a_flood_from_everywhere_leaves_a_bounded_number_of_entries() {
-    let mut coalescer = Coalescer::default();
-
-    let mut told: usize = 0;
-    let mut times: u32 = 0;
-    for number in 0..100_000 {
-        let entries = coalescer.take(refusal(0, &format!("2001:db8::{number:x}")));
-        told += entries.len();
-        times += entries.iter().map(|entry| entry.times).sum::<u32>();
-    }
-    let rest = coalescer.end();
-
-    assert!(told + rest.len() < 1100, "{told}");
-    assert_eq!(times + rest.iter().map(|entry| entry.times).sum::<u32>(), 100_000);
-}
-
-#[test]
-fn what_is_refused_to_one_user_is_not_told_with_what_is_refused_to_another() {
-    let mut coalescer = Coalescer::default();
-    let entry = |second, user| AuditEntry {
-        user_id: Some(chancery_shared::id::UserId::from_bytes([user; 12])),
-        ..refusal(second, "192.0.2.1")
-    };
-
-    for user in 1..4 {
-        assert_eq!(coalescer.take(entry(0, user)), [entry(0, user)]);
-        assert_eq!(coalescer.take(entry(1, user)), []);
-        assert_eq!(coalescer.take(entry(2, user)), []);
-    }
-
-    let users: Vec<_> = coalescer.end().iter().map(|told| (told.user_id, told.times)).collect();
-    for user in 1..4 {
-        assert!(users.contains(&(entry(0, user).user_id, 2)), "{users:?}");
-    }
-}
-
-#[test]
-fn what_is_told_without_an_address_is_told_of_no_user() {
-    let mut coalescer = Coalescer::default();
-    let mut told = Vec::new();
-    for number in 0..1_100 {
-        let user_id = Some(chancery_shared::id::UserId::from_bytes([1; 12]));
-        let entry = refusal(0, &format!("2001:db8::{number:x}"));
-        told.extend(coalescer.take(AuditEntry { user_id, username: Some("a".into()), ..entry }));
-    }
-    told.extend(coalescer.end());
-
-    assert!(told.iter().any(|entry| entry.address.is_none()));
-    for entry in told {
-        let has_user = entry.user_id.is_some() && entry.username.is_some();
-        assert_eq!(has_user, entry.address.is_some(), "{entry:?}");
-    }
 }

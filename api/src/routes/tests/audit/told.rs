@@ -27,6 +27,27 @@ async fn reading_is_told_only_where_it_is_refused_for_want_of_a_right() {
 }
 
 #[tokio::test]
+async fn refusals_on_different_things_within_a_minute_are_told_apart() {
+    let api = api().await;
+    let ids: Vec<_> = (1..=4).map(|number| format!("{number:024}")).collect();
+    for kind in ["users", "teams", "ca", "localca", "keystores", "profiles", "generators"] {
+        for id in ids.iter().chain([&ids[0], &ids[2], &ids[3]]) {
+            let refused = api.member().delete(&format!("/api/admin/{kind}/{id}")).await;
+            assert_eq!(refused.refusal(), (403, "not_administrator".to_owned()));
+        }
+
+        let told = audit(&api, &format!("objectKind={kind}&action=delete")).await;
+
+        let times = |id: &String| {
+            let of_id = told.iter().filter(|entry| entry["objectId"] == json!(id));
+            of_id.map(|entry| entry["times"].as_u64().unwrap()).sum::<u64>()
+        };
+        let found: Vec<_> = ids.iter().map(times).collect();
+        assert_eq!(found, [2, 1, 2, 2], "{kind}: {told:?}");
+    }
+}
+
+#[tokio::test]
 async fn a_failed_login_names_the_user_and_the_address_but_not_what_was_typed() {
     let api = api().await;
     let from = ConnectInfo(SocketAddr::from((Ipv4Addr::new(192, 0, 2, 7), 4711)));
