@@ -36,7 +36,10 @@ impl Operation {
             ("login", _) => ("login".to_owned(), "users"),
             ("logout" | "logouthere", _) => ("logout".to_owned(), "users"),
             ("certs", Some("request" | "requestp10")) => ("issue".to_owned(), "certs"),
-            ("certs", Some("p12" | "jks" | "pem")) => ("download key".to_owned(), "certs"),
+            // Nothing leaves with a HEAD.
+            ("certs", Some("p12" | "jks" | "pem")) if *method == Method::GET => {
+                ("download key".to_owned(), "certs")
+            }
             (_, Some("apitokens")) => (format!("{} API token", action(method, None)), "apitokens"),
             ("currentuser", word) => (action(method, word), "users"),
             (kind, word) => (action(method, word), kind),

@@ -3,6 +3,7 @@
 mod api_tokens;
 mod asked;
 mod every_operation;
+mod head;
 mod refused_token;
 mod told;
 
