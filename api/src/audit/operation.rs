@@ -80,9 +80,10 @@ fn action(method: &Method, word: Option<&str>) -> String {
     }
 }
 
-/// The part behind `/api`, whatever the service's base path is.
+/// The part behind `/api`, whatever the service's base path is: that may have such a part too, and no
+/// route has another.
 fn below_api(route: &str) -> Option<&str> {
-    route.find("/api/").and_then(|at| route.get(at + "/api".len()..))
+    route.rfind("/api/").and_then(|at| route.get(at + "/api".len()..))
 }
 
 /// What stands in the path where its route has names in braces, each with the part in front of it.

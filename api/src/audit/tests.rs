@@ -52,6 +52,29 @@ fn an_operation_is_called_by_its_method_and_its_path() {
 }
 
 #[test]
+fn a_base_path_changes_nothing_whatever_it_repeats() {
+    let (first, second) = ("65aaaaaaaaaaaaaaaaaaaaaa", "65bbbbbbbbbbbbbbbbbbbbbb");
+    for (method, route) in [
+        (Method::POST, "/api/login"),
+        (Method::DELETE, "/api/admin/users/{id}"),
+        (Method::DELETE, "/api/admin/users/{id}/apitokens/{tokenId}"),
+        (Method::POST, "/api/admin/keystores/restore/{id}"),
+        (Method::GET, "/api/certs/{id}/p12"),
+        (Method::PUT, "/api/admin/settings"),
+    ] {
+        let path = route.replace("{id}", first).replace("{tokenId}", second);
+        let expected = Operation::new(&method, Some(route), &path);
+        for base in ["/x", "/api/ca", "/ca/api", "/api/api", "/api/admin/users", "/certs/api/x"] {
+            let (route, path) = (format!("{base}{route}"), format!("{base}{path}"));
+
+            let found = Operation::new(&method, Some(&route), &path);
+
+            assert_eq!(found, expected, "{route}");
+        }
+    }
+}
+
+#[test]
 fn what_is_done_to_an_api_token_has_its_id_and_its_user() {
     let (user, token) = ("65aaaaaaaaaaaaaaaaaaaaaa", "65bbbbbbbbbbbbbbbbbbbbbb");
     for (method, route, object_id, token_of) in [
