@@ -27,9 +27,10 @@ impl Operation {
         let parts = parts.strip_prefix(&["admin"]).unwrap_or(&parts);
         let Some((first, rest)) = parts.split_first() else { return Self::of_no_route(reads) };
         let ids = Ids::of(whole, path);
-        let (object_id, token_of) = match parts.contains(&"apitokens") {
-            true => (ids.behind("apitokens"), ids.behind("users")),
-            false => (ids.first(), None),
+        let (object_id, token_of) = if parts.contains(&"apitokens") {
+            (ids.behind("apitokens"), ids.behind("users"))
+        } else {
+            (ids.first(), None)
         };
         let word = rest.iter().rev().find(|part| !part.starts_with('{')).copied();
         let (action, kind) = match (*first, word) {

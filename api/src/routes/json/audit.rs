@@ -159,7 +159,7 @@ pub struct AuditItem {
     pub after: Option<Box<RawValue>>,
     /// `ok`, or the code of the refusal.
     pub result: String,
-    /// How often, where refusals of nobody are told together.
+    /// How often, where refusals are told together.
     pub times: u32,
     /// SHA-256 over it and the hash before.
     pub hash: String,
