@@ -2,10 +2,22 @@
 
 use std::collections::HashMap;
 
+use chancery_shared::id::{RowId, UserId};
+
 use crate::store::audit::AuditEntry;
 
-/// What repeats: user, address, kind, action, result, and what it is about.
-type Key = [Option<String>; 6];
+/// User, API token and address.
+type Source = (Option<UserId>, Option<RowId>, Option<String>);
+
+/// What repeats.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Key {
+    source: Source,
+    /// Action, kind, result.
+    operation: [String; 3],
+    /// Id, name, before, after.
+    thing: [Option<String>; 4],
+}
 
 /// What came within the minute that runs. The first of a kind is told at once, the others together
 /// at its end.
@@ -13,6 +25,8 @@ type Key = [Option<String>; 6];
 pub(super) struct Coalescer {
     minute: i64,
     seen: HashMap<Key, Option<AuditEntry>>,
+    /// How many keys are of each source.
+    sources: HashMap<Source, usize>,
 }
 
 impl Coalescer {
@@ -24,17 +38,8 @@ impl Coalescer {
         let minute = entry.happened_at.unix_timestamp().div_euclid(60);
         let mut told = if minute == self.minute { Vec::new() } else { self.end() };
         self.minute = minute;
-        let mut entry = entry;
-        let mut key = key(&entry);
-        if self.seen.len() >= MOST && !self.seen.contains_key(&key) {
-            // From more places than anyone would read.
-            key = Key::default();
-            entry.user_id = None;
-            entry.username = None;
-            entry.address = None;
-            entry.object_id = None;
-            entry.object_name = None;
-        }
+        let key = self.place(Key::of(&entry));
+        let mut entry = key.all_of(entry);
         match self.seen.get_mut(&key) {
             None => {
                 self.seen.insert(key, None);
@@ -49,8 +54,31 @@ impl Coalescer {
         told
     }
 
+    /// What it is counted with. Whoever sends refusals of ever other things takes the room of nobody
+    /// else: their things are no longer told apart.
+    fn place(&mut self, mut key: Key) -> Key {
+        if self.seen.contains_key(&key) {
+            return key;
+        }
+        let has_room = self.seen.len() < MOST;
+        if has_room {
+            let of_source = self.sources.entry(key.source.clone()).or_default();
+            if *of_source < MOST_OF_SOURCE {
+                *of_source += 1;
+                return key;
+            }
+        }
+        key.thing = Default::default();
+        if !has_room && !self.seen.contains_key(&key) {
+            // From more places than anyone would read. There are only so many operations and codes.
+            key.source = Source::default();
+        }
+        key
+    }
+
     /// Ends the minute: what repeated is told, with the last time and how often.
     pub(super) fn end(&mut self) -> Vec<AuditEntry> {
+        self.sources.clear();
         let mut repeated: Vec<_> = self.seen.drain().filter_map(|(_, entry)| entry).collect();
         repeated.sort_by_key(|entry| entry.happened_at);
         repeated
@@ -62,16 +90,29 @@ impl Coalescer {
     }
 }
 
-fn key(entry: &AuditEntry) -> Key {
-    [
-        entry.user_id.map(|id| id.to_string()),
-        entry.address.clone(),
-        Some(entry.object_kind.to_string()),
-        Some(entry.action.to_string()),
-        Some(entry.result.to_string()),
-        entry.object_name.clone(),
-    ]
+impl Key {
+    fn of(entry: &AuditEntry) -> Self {
+        let AuditEntry { object_id, object_name, before, after, .. } = entry;
+        let operation = [&entry.action, &entry.object_kind, &entry.result];
+        Self {
+            source: (entry.user_id, entry.api_token_id, entry.address.clone()),
+            operation: operation.map(ToString::to_string),
+            thing: [object_id, object_name, before, after].map(Clone::clone),
+        }
+    }
+
+    /// The entry without what differs among those that are told with it.
+    fn all_of(&self, mut entry: AuditEntry) -> AuditEntry {
+        [entry.object_id, entry.object_name, entry.before, entry.after] = self.thing.clone();
+        if self.source == Source::default() {
+            entry.username = None;
+        }
+        (entry.user_id, entry.api_token_id, entry.address) = self.source.clone();
+        entry
+    }
 }
 
-/// So many kinds of refusals are told apart within a minute.
+/// So many refusals are told apart within a minute.
 const MOST: usize = 1000;
+/// And so many of one user from one address by what they are about.
+const MOST_OF_SOURCE: usize = 100;

@@ -7,7 +7,7 @@ use chancery_shared::id::UserId;
 use serde::Serialize;
 use time::OffsetDateTime;
 
-use super::Origin;
+use super::{Asker, Origin};
 use crate::app::App;
 use crate::error::Code;
 use crate::store::audit::{AuditEntry, OK, SYSTEM};
@@ -37,9 +37,8 @@ impl AuditDraft {
                 origin.has_entry.store(true, Ordering::Release);
                 entry.request_id = Some(origin.request_id.as_str().to_owned());
                 entry.address.clone_from(&origin.address);
-                if let Some((id, name)) = origin.user.get() {
-                    entry.user_id = Some(*id);
-                    entry.username = Some(name.clone());
+                if let Some(asker) = origin.asker.get() {
+                    name(&mut entry, asker);
                 }
             }
             None => entry.username = Some(SYSTEM.to_owned()),
@@ -58,6 +57,8 @@ impl AuditDraft {
     /// Who does it, where the request does not say.
     #[must_use]
     pub fn by(mut self, id: UserId, name: &str) -> Self {
+        // The token of another user's request has no part in it.
+        self.0.api_token_id = self.0.api_token_id.filter(|_| self.0.user_id == Some(id));
         self.0.user_id = Some(id);
         self.0.username = Some(name.to_owned());
         self
@@ -99,20 +100,26 @@ pub(super) fn of_answer(
     happened_at: OffsetDateTime,
     refused: Option<Code>,
 ) -> AuditEntry {
-    let Origin { request_id, address, operation, user, subject, .. } = origin;
+    let Origin { request_id, address, operation, asker, subject, .. } = origin;
     let mut entry = blank(happened_at);
     entry.action = operation.action.clone().into();
     entry.object_kind = operation.kind.clone().into();
     entry.object_id.clone_from(&operation.object_id);
     entry.request_id = Some(request_id.as_str().to_owned());
     entry.address.clone_from(address);
-    if let Some((id, name)) = subject.get() {
-        entry.object_id = Some(id.clone());
-        entry.object_name = Some(short(name));
+    let mut token_of = operation.token_of.clone();
+    if let Some(subject) = subject.get() {
+        entry.object_id = Some(subject.id.clone());
+        entry.object_name = Some(short(&subject.name));
+        token_of = subject.token_of.map(|id| id.to_string()).or(token_of);
     }
-    if let Some((id, name)) = user.get() {
-        entry.user_id = Some(*id);
-        entry.username = Some(name.clone());
+    if let Some(user) = token_of {
+        // Of a token that was not made there is nothing before.
+        let field = if entry.object_id.is_some() { &mut entry.before } else { &mut entry.after };
+        *field = json(&serde_json::json!({"userId": user}));
+    }
+    if let Some(asker) = asker.get() {
+        name(&mut entry, asker);
     }
     if let Some(code) = refused {
         entry.result = text(code).into();
@@ -120,11 +127,18 @@ pub(super) fn of_answer(
     entry
 }
 
+fn name(entry: &mut AuditEntry, asker: &Asker) {
+    entry.user_id = Some(asker.user_id);
+    entry.username.clone_from(&asker.username);
+    entry.api_token_id = asker.api_token_id;
+}
+
 /// One that says nothing yet.
 pub(super) fn blank(happened_at: OffsetDateTime) -> AuditEntry {
     AuditEntry {
         happened_at,
         user_id: None,
+        api_token_id: None,
         username: None,
         address: None,
         request_id: None,

@@ -16,7 +16,7 @@ mod tests;
 pub use entry::AuditDraft;
 pub use item::Item;
 pub use operation::Operation;
-pub use origin::{Origin, carried, within};
+pub use origin::{Asker, Origin, carried, within};
 pub use recorder::{Recorder, Recording};
 
-pub(crate) use origin::{belongs_to, name_subject, only_reads};
+pub(crate) use origin::{belongs_to, name_subject, name_token, only_reads};

@@ -11,6 +11,8 @@ pub struct Operation {
     pub kind: String,
     /// The id in the path, where it has one.
     pub object_id: Option<String>,
+    /// Whose API token it is, where the path says so.
+    pub token_of: Option<String>,
     /// Whether a success is told: it changes something, or gives a secret away.
     pub is_told: bool,
 }
@@ -19,18 +21,27 @@ impl Operation {
     /// Of a request that met `route`, a path with names in braces, with this path.
     pub fn new(method: &Method, route: Option<&str>, path: &str) -> Self {
         let reads = method == Method::GET || method == Method::HEAD || method == Method::OPTIONS;
-        let Some(route) = route.and_then(below_api) else { return Self::of_no_route(reads) };
+        let whole = route.unwrap_or_default();
+        let Some(route) = below_api(whole) else { return Self::of_no_route(reads) };
         let parts: Vec<&str> = route.split('/').filter(|part| !part.is_empty()).collect();
         let parts = parts.strip_prefix(&["admin"]).unwrap_or(&parts);
         let Some((first, rest)) = parts.split_first() else { return Self::of_no_route(reads) };
-        let object_id = object_id(route, path);
+        let ids = Ids::of(whole, path);
+        let (object_id, token_of) = if parts.contains(&"apitokens") {
+            (ids.behind("apitokens"), ids.behind("users"))
+        } else {
+            (ids.first(), None)
+        };
         let word = rest.iter().rev().find(|part| !part.starts_with('{')).copied();
         let (action, kind) = match (*first, word) {
             ("login", _) => ("login".to_owned(), "users"),
             ("logout" | "logouthere", _) => ("logout".to_owned(), "users"),
             ("certs", Some("request" | "requestp10")) => ("issue".to_owned(), "certs"),
-            ("certs", Some("p12" | "jks" | "pem")) => ("download key".to_owned(), "certs"),
-            (_, Some("apitokens")) => (format!("{} API token", action(method, None)), "users"),
+            // Nothing leaves with a HEAD.
+            ("certs", Some("p12" | "jks" | "pem")) if *method == Method::GET => {
+                ("download key".to_owned(), "certs")
+            }
+            (_, Some("apitokens")) => (format!("{} API token", action(method, None)), "apitokens"),
             ("currentuser", word) => (action(method, word), "users"),
             (kind, word) => (action(method, word), kind),
         };
@@ -40,7 +51,7 @@ impl Operation {
             "search" => false,
             _ => !reads,
         };
-        Self { action, kind: kind.to_owned(), object_id, is_told }
+        Self { action, kind: kind.to_owned(), object_id, token_of, is_told }
     }
 
     fn of_no_route(reads: bool) -> Self {
@@ -49,6 +60,7 @@ impl Operation {
             action: action.to_owned(),
             kind: "unknown path".to_owned(),
             object_id: None,
+            token_of: None,
             is_told: false,
         }
     }
@@ -69,17 +81,34 @@ fn action(method: &Method, word: Option<&str>) -> String {
     }
 }
 
-/// The part behind `/api`, whatever the service's base path is.
+/// The part behind `/api`, whatever the service's base path is: that may have such a part too, and no
+/// route has another.
 fn below_api(route: &str) -> Option<&str> {
-    route.find("/api/").and_then(|at| route.get(at + "/api".len()..))
+    route.rfind("/api/").and_then(|at| route.get(at + "/api".len()..))
 }
 
-/// What stands in the path where its route has the first name in braces.
-fn object_id(route: &str, path: &str) -> Option<String> {
-    let path = below_api(path)?;
-    let mut pairs = route.split('/').zip(path.split('/'));
-    let id = pairs.find_map(|(name, value)| name.starts_with('{').then_some(value))?;
-    // What no id looks like is not told: it may be anything.
-    let is_id = id.len() == 24 && id.bytes().all(|byte| byte.is_ascii_hexdigit());
-    is_id.then(|| id.to_owned())
+/// What stands in the path where its route has names in braces, each with the part in front of it.
+struct Ids<'a>(Vec<(&'a str, &'a str)>);
+
+impl<'a> Ids<'a> {
+    fn of(route: &'a str, path: &'a str) -> Self {
+        let (names, values) = (route.split('/'), path.split('/'));
+        let pairs = route.split('/').zip(names.skip(1)).zip(values.skip(1));
+        let ids = pairs.filter(|((_, name), _)| name.starts_with('{'));
+        Self(ids.map(|((before, _), value)| (before, value)).collect())
+    }
+
+    fn first(&self) -> Option<String> {
+        self.0.first().and_then(|(_, value)| id(value))
+    }
+
+    fn behind(&self, part: &str) -> Option<String> {
+        self.0.iter().find(|(before, _)| *before == part).and_then(|(_, value)| id(value))
+    }
+}
+
+/// What no id looks like is not told: it may be anything.
+fn id(text: &str) -> Option<String> {
+    let is_id = text.len() == 24 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_id.then(|| text.to_ascii_lowercase())
 }

@@ -4,10 +4,11 @@ use std::future::Future;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 
-use chancery_shared::id::UserId;
+use chancery_shared::id::{RowId, UserId};
 
 use super::Operation;
 use crate::request::RequestId;
+use crate::store::api_token::ApiToken;
 
 tokio::task_local! {
     static ORIGIN: Arc<Origin>;
@@ -19,10 +20,29 @@ pub struct Origin {
     pub(super) request_id: RequestId,
     pub(super) address: Option<String>,
     pub(super) operation: Operation,
-    pub(super) user: OnceLock<(UserId, String)>,
+    pub(super) asker: OnceLock<Asker>,
     /// What a refusal is about, where the path does not say.
-    pub(super) subject: OnceLock<(String, String)>,
+    pub(super) subject: OnceLock<Subject>,
     pub(super) has_entry: AtomicBool,
+}
+
+/// Whose token came with a request.
+#[derive(Debug)]
+pub struct Asker {
+    /// The user.
+    pub user_id: UserId,
+    /// That user's name; `None` where the user is gone.
+    pub username: Option<String>,
+    /// The token, where it is one of a machine.
+    pub api_token_id: Option<RowId>,
+}
+
+/// What a refusal is about.
+#[derive(Debug)]
+pub(super) struct Subject {
+    pub(super) id: String,
+    pub(super) name: String,
+    pub(super) token_of: Option<UserId>,
 }
 
 impl Origin {
@@ -32,15 +52,10 @@ impl Origin {
             request_id,
             address,
             operation,
-            user: OnceLock::new(),
+            asker: OnceLock::new(),
             subject: OnceLock::new(),
             has_entry: AtomicBool::new(false),
         }
-    }
-
-    /// Says who it is; the first word counts.
-    pub(crate) fn belongs_to(&self, id: UserId, name: &str) {
-        self.user.get_or_init(|| (id, name.to_owned()));
     }
 
     /// Whether something that is done here has begun an entry of its own.
@@ -73,7 +88,16 @@ pub fn carried<T>(work: impl Future<Output = T>) -> impl Future<Output = T> {
 /// Says what the refusal of this request is about: `id`, called `name`.
 pub(crate) fn name_subject(id: &impl ToString, name: &str) {
     if let Some(origin) = Origin::here() {
-        origin.subject.get_or_init(|| (id.to_string(), name.to_owned()));
+        let (id, name) = (id.to_string(), name.to_owned());
+        origin.subject.get_or_init(|| Subject { id, name, token_of: None });
+    }
+}
+
+/// Says that the refusal of this request is about `token`, whoever's it is in the path.
+pub(crate) fn name_token(token: &ApiToken) {
+    if let Some(origin) = Origin::here() {
+        let (id, name) = (token.id.to_string(), token.name.clone());
+        origin.subject.get_or_init(|| Subject { id, name, token_of: Some(token.user_id) });
     }
 }
 
@@ -84,9 +108,9 @@ pub(crate) fn only_reads() {
     }
 }
 
-/// Says who makes the request.
-pub(crate) fn belongs_to(id: UserId, name: &str) {
+/// Says who makes the request; the first word counts.
+pub(crate) fn belongs_to(asker: Asker) {
     if let Some(origin) = Origin::here() {
-        origin.belongs_to(id, name);
+        origin.asker.get_or_init(|| asker);
     }
 }

@@ -9,9 +9,11 @@ use super::api_token::Sent;
 use super::bearer::{self, BearerError, Claims};
 use super::client_address::ClientAddress;
 use crate::app::AppState;
-use crate::audit;
+use crate::audit::{self, Asker};
 use crate::error::{ApiError, Code};
 use crate::inventory::view::{InventoryView, Look};
+use crate::store::StoreError;
+use crate::store::account::TokenHolder;
 use crate::team;
 
 /// A user with a valid token, who may perhaps do nothing but change the password.
@@ -134,7 +136,8 @@ impl Actor {
         if let HeldToken::Machine(id) = self.came.token {
             inventory.api_token(id).await?.ok_or(BearerError::Invalid)?;
         }
-        self.came.let_in(self.user_id, inventory).await?.actor()
+        let holder = self.came.holder(self.user_id, inventory).await?;
+        self.came.let_in(self.user_id, holder, inventory).await?.actor()
     }
 }
 
@@ -151,18 +154,35 @@ impl Administrator {
 }
 
 impl Came {
+    /// Whose token it is. The audit names them, whether or not they are let in: the token is genuine.
+    async fn holder(
+        self,
+        user: UserId,
+        inventory: &InventoryView,
+    ) -> Result<Option<TokenHolder>, StoreError> {
+        let (id, api_token_id) = match self.token {
+            HeldToken::Login(claims) => (claims.jti, None),
+            HeldToken::Machine(id) => (id, Some(id)),
+        };
+        let holder = inventory.token_holder(user, id).await;
+        let username = holder.as_ref().ok().and_then(Option::as_ref);
+        let username = username.map(|holder| holder.username.clone());
+        audit::belongs_to(Asker { user_id: user, username, api_token_id });
+        holder
+    }
+
     /// The user of the token, if it has not ended and they may come from there. For a token of a
     /// machine the caller has seen that it is there.
     async fn let_in(
         self,
         user: UserId,
+        holder: Option<TokenHolder>,
         inventory: &InventoryView,
     ) -> Result<Authenticated, ApiError> {
-        let (id, version) = match self.token {
-            HeldToken::Login(claims) => (claims.jti, Some(claims.ver)),
-            HeldToken::Machine(id) => (id, None),
+        let version = match self.token {
+            HeldToken::Login(claims) => Some(claims.ver),
+            HeldToken::Machine(_) => None,
         };
-        let holder = inventory.token_holder(user, id).await?;
         let holder = holder.ok_or(BearerError::Invalid)?;
         let has_ended = version.is_some_and(|version| version != holder.token_version);
         if !holder.enabled || holder.token_ended || has_ended {
@@ -190,25 +210,26 @@ impl FromRequestParts<AppState> for Authenticated {
         }
         let token = bearer::of_request(&parts.headers)?;
         let (now, since) = (state.clock.now(), state.under_way.since());
-        let (user, held, inventory) = match Sent::of(token) {
+        let (user, held, in_time, inventory) = match Sent::of(token) {
             None => {
-                let claims = state.tokens.verify(token, now)?;
+                let claims = state.tokens.verify(token)?;
                 let inventory = state.inventory.now(&state.store).await?;
-                (claims.sub, HeldToken::Login(claims), inventory)
+                (claims.sub, HeldToken::Login(claims), claims.check_time(now), inventory)
             }
             Some(sent) => {
                 let sent = sent?;
                 let inventory = state.inventory.now(&state.store).await?;
                 let token = sent.find(&inventory).await?.ok_or(BearerError::Invalid)?;
-                if token.expires_at <= now {
-                    return Err(BearerError::Expired.into());
-                }
-                (token.user_id, HeldToken::Machine(token.id), inventory)
+                let is_over = token.expires_at <= now;
+                let in_time = if is_over { Err(BearerError::Expired) } else { Ok(()) };
+                (token.user_id, HeldToken::Machine(token.id), in_time, inventory)
             }
         };
         let Ok(address) = ClientAddress::from_request_parts(parts, state).await;
-        let found = Came { token: held, address }.let_in(user, &inventory).await?;
-        audit::belongs_to(user, &found.actor.username);
+        let came = Came { token: held, address };
+        let holder = came.holder(user, &inventory).await?;
+        in_time?;
+        let found = came.let_in(user, holder, &inventory).await?;
         parts.extensions.insert(found.clone());
         parts.extensions.insert(Look::at(inventory, since));
         Ok(found)

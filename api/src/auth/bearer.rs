@@ -42,6 +42,19 @@ impl Claims {
     pub fn expires_at(&self) -> OffsetDateTime {
         OffsetDateTime::from_unix_timestamp(self.exp).unwrap_or(OffsetDateTime::UNIX_EPOCH)
     }
+
+    /// Whether `now` is within the token's time, by our clock and without leeway.
+    ///
+    /// # Errors
+    ///
+    /// [`BearerError::Invalid`] or [`BearerError::Expired`].
+    pub fn check_time(&self, now: OffsetDateTime) -> Result<(), BearerError> {
+        let now = now.unix_timestamp();
+        if self.iat > now.saturating_add(CLOCK_DIFFERENCE) || self.exp <= self.iat {
+            return Err(BearerError::Invalid);
+        }
+        if self.exp <= now { Err(BearerError::Expired) } else { Ok(()) }
+    }
 }
 
 /// Why a request has no usable token.
@@ -86,31 +99,25 @@ impl BearerTokens {
         jsonwebtoken::encode(&header, &claims, &key.encoding).ok()
     }
 
-    /// What `token` says, if one of our keys signed it and its time is not over at `now`.
+    /// What `token` says, if one of our keys signed it, whether or not its time is over.
     ///
     /// # Errors
     ///
-    /// [`BearerError::Invalid`] or [`BearerError::Expired`].
-    pub fn verify(&self, token: &str, now: OffsetDateTime) -> Result<Claims, BearerError> {
+    /// [`BearerError::Invalid`].
+    pub fn verify(&self, token: &str) -> Result<Claims, BearerError> {
         if token.len() > MAX_LENGTH {
             return Err(BearerError::Invalid);
         }
         let header = jsonwebtoken::decode_header(token).map_err(|_| BearerError::Invalid)?;
         let key = self.keys.iter().find(|key| header.kid.as_deref() == Some(&key.id));
         let key = key.ok_or(BearerError::Invalid)?;
-        // The algorithm is ours, never the header's choice. The times are checked below, against
-        // our clock and without leeway.
+        // The algorithm is ours, never the header's choice. The times are for
+        // Claims::check_time, by our clock.
         let mut validation = Validation::new(ALGORITHM);
         validation.validate_exp = false;
         validation.required_spec_claims = HashSet::new();
-        let claims: Claims = jsonwebtoken::decode(token, &key.decoding, &validation)
-            .map_err(|_| BearerError::Invalid)?
-            .claims;
-        let now = now.unix_timestamp();
-        if claims.iat > now.saturating_add(CLOCK_DIFFERENCE) || claims.exp <= claims.iat {
-            return Err(BearerError::Invalid);
-        }
-        if claims.exp <= now { Err(BearerError::Expired) } else { Ok(claims) }
+        let read = jsonwebtoken::decode(token, &key.decoding, &validation);
+        read.map(|read| read.claims).map_err(|_| BearerError::Invalid)
     }
 }
 

@@ -1,17 +1,16 @@
 //! Tokens of machines: made once, ended one by one.
 
 use chancery_shared::id::{RowId, UserId};
-use serde_json::json;
 use time::Duration;
 use zeroize::Zeroizing;
 
 use super::user;
 use crate::app::AppState;
+use crate::audit;
 use crate::auth::api_token::Secret;
 use crate::error::{ApiError, Code};
 use crate::settings::Settings;
 use crate::store::api_token::ApiToken;
-use crate::timestamp::with_offset;
 
 /// Makes a token that acts as `user`, and answers it with the text that its holder sends, which
 /// nobody can read again.
@@ -59,9 +58,7 @@ pub async fn create(
         return Err(ApiError::refused(Code::WrongState, message));
     }
     write.insert_api_token(&token).await?;
-    let fields = json!({"name": token.name, "expiresAt": with_offset(token.expires_at)});
-    let entry = state.audited("create API token", "users").on(&user, &account.username);
-    write.commit(entry.after(fields)).await?;
+    write.commit(state.audited("create API token", "apitokens").made(&token)).await?;
     tracing::info!(username = by, user.id = %user, token.id = %token.id, "made an API token");
     let text = secret.token(token.id);
     Ok((token, text))
@@ -92,14 +89,16 @@ pub async fn delete(
     id: RowId,
 ) -> Result<ApiToken, ApiError> {
     let missing = || ApiError::not_found("API token");
-    let token = state.store.api_token(id).await?.filter(|token| token.user_id == user);
-    let token = token.ok_or_else(missing)?;
+    let token = state.store.api_token(id).await?.ok_or_else(missing)?;
+    audit::name_token(&token);
+    if token.user_id != user {
+        return Err(missing());
+    }
     let mut write = state.store.begin().await?;
     if !write.delete_api_token(id, user).await? {
         return Err(missing());
     }
-    let entry = state.audited("delete API token", "users").on(&user, &token.name);
-    write.commit(entry.before(json!({"name": token.name}))).await?;
+    write.commit(state.audited("delete API token", "apitokens").removed(&token)).await?;
     tracing::info!(username = by, user.id = %user, token.id = %id, "ended an API token");
     Ok(token)
 }

@@ -16,6 +16,7 @@ use crate::auth::actor::HeldToken;
 use crate::auth::attempt::{Attempt, obstacle};
 use crate::auth::client_address::ClientAddress;
 use crate::error::{ApiError, JsonError};
+use crate::inventory::api_token;
 use crate::json::Json;
 use crate::store::account::PassedLogin;
 use crate::team;
@@ -109,18 +110,18 @@ async fn logout_here(
 }
 
 async fn end_token(state: &AppState, caller: &Authenticated) -> Result<Json<Done>, ApiError> {
-    let mut write = state.store.begin().await?;
-    match caller.token() {
-        HeldToken::Login(claims) => {
-            write.end_token(claims.jti, claims.expires_at()).await?;
-            // A good moment: the table stays as small as the tokens that live.
-            write.forget_expired_tokens(state.clock.now()).await?;
-        }
-        HeldToken::Machine(id) => {
-            write.delete_api_token(id, caller.user_id()).await?;
-        }
-    }
     let (id, name) = caller.user();
+    let claims = match caller.token() {
+        HeldToken::Login(claims) => claims,
+        HeldToken::Machine(token) => {
+            api_token::delete(state, name, id, token).await?;
+            return Ok(Json(Done {}));
+        }
+    };
+    let mut write = state.store.begin().await?;
+    write.end_token(claims.jti, claims.expires_at()).await?;
+    // A good moment: the table stays as small as the tokens that live.
+    write.forget_expired_tokens(state.clock.now()).await?;
     write.commit(state.audited("logout", "users").on(&id, name)).await?;
     Ok(Json(Done {}))
 }

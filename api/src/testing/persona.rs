@@ -40,6 +40,11 @@ impl Answer {
 }
 
 impl Persona {
+    /// The id of the API token, where it is one.
+    pub(crate) fn api_token_id(&self) -> Option<&str> {
+        self.token.as_deref()?.strip_prefix("chancery_")?.split_once('_').map(|(id, _)| id)
+    }
+
     /// Whoever asks `router` with this token, from this host.
     pub(crate) fn new(router: Router, token: Option<String>) -> Self {
         Self { router, token, address: (Ipv4Addr::LOCALHOST, 40_000).into() }

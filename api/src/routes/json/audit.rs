@@ -137,6 +137,8 @@ pub struct AuditItem {
     pub user_id: Option<String>,
     /// That user's name; `system` without an id is the service itself.
     pub username: Option<String>,
+    /// The API token that acted for the user.
+    pub api_token_id: Option<String>,
     /// From which address.
     pub address: Option<String>,
     /// The request.
@@ -157,7 +159,7 @@ pub struct AuditItem {
     pub after: Option<Box<RawValue>>,
     /// `ok`, or the code of the refusal.
     pub result: String,
-    /// How often, where refusals of nobody are told together.
+    /// How often, where refusals are told together.
     pub times: u32,
     /// SHA-256 over it and the hash before.
     pub hash: String,
@@ -173,6 +175,7 @@ impl From<StoredAuditEntry> for AuditItem {
             number: entry_no,
             user_id: entry.user_id.map(|id| id.to_string()),
             username: entry.username,
+            api_token_id: entry.api_token_id.map(|id| id.to_string()),
             address: entry.address,
             request_id: entry.request_id,
             action: entry.action.into_owned(),

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use crate::audit::Item;
 use crate::inventory::local_ca::LocalCaDefinition;
 use crate::store::account::Account;
+use crate::store::api_token::ApiToken;
 use crate::store::cert_issuer::CertIssuer;
 use crate::store::certificate::Certificate;
 use crate::store::csr_generator::CsrGenerator;
@@ -61,6 +62,25 @@ impl Item for (&Account, &[TeamId]) {
             "mustChangePassword": account.must_change_password,
             "locked": account.locked,
             "teamsIds": teams.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        })
+    }
+}
+
+impl Item for ApiToken {
+    fn id(&self) -> String {
+        self.id.to_string()
+    }
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn fields(&self) -> Value {
+        json!({
+            "name": self.name,
+            "userId": self.user_id.to_string(),
+            "createdBy": self.created_by,
+            "expiresAt": with_offset(self.expires_at),
         })
     }
 }

@@ -238,9 +238,11 @@ pub(super) fn first_hash(
 /// The hash of an entry: over the hash before it, its numbers, and every field with its length in
 /// front, so that no two entries say the same bytes. docs/ARCHITECTURE.md has it in words.
 pub(super) fn next_hash(before: Hash, chain_no: i64, entry_no: i64, entry: &AuditEntry) -> Hash {
+    let who = entry.who();
     let AuditEntry {
         happened_at,
-        user_id,
+        user_id: _,
+        api_token_id: _,
         username,
         address,
         request_id,
@@ -259,9 +261,8 @@ pub(super) fn next_hash(before: Hash, chain_no: i64, entry_no: i64, entry: &Audi
     for number in [chain_no, entry_no, to_millis(*happened_at), i64::from(*times)] {
         bytes.extend_from_slice(&number.to_be_bytes());
     }
-    let user_id = user_id.map(|id| id.to_string());
     for field in [
-        user_id.as_deref(),
+        who.as_deref(),
         username.as_deref(),
         address.as_deref(),
         request_id.as_deref(),

@@ -9,7 +9,7 @@ mod verify;
 use std::borrow::Cow;
 
 use chancery_shared::bytes::Hash;
-use chancery_shared::id::UserId;
+use chancery_shared::id::{RowId, UserId};
 use time::OffsetDateTime;
 
 pub(super) use chain::{AuditChain, among_others, bind_head};
@@ -35,6 +35,8 @@ pub struct AuditEntry {
     pub user_id: Option<UserId>,
     /// That user's name, or [`SYSTEM`].
     pub username: Option<String>,
+    /// The API token that acted for them.
+    pub api_token_id: Option<RowId>,
     /// From where.
     pub address: Option<String>,
     /// The request that it belongs to.
@@ -55,6 +57,17 @@ pub struct AuditEntry {
     pub result: Cow<'static, str>,
     /// How often; more than once only where refusals are told together.
     pub times: u32,
+}
+
+impl AuditEntry {
+    /// Who, as it is stored and hashed: the user's id, behind a slash the API token's.
+    fn who(&self) -> Option<String> {
+        let user = self.user_id?;
+        Some(match self.api_token_id {
+            Some(token) => format!("{user}/{token}"),
+            None => user.to_string(),
+        })
+    }
 }
 
 /// An entry as it is stored, with its place in its chain.

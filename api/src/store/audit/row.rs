@@ -39,7 +39,7 @@ impl Row for ChainedEntry<'_> {
             .bind(to_millis(entry.happened_at))
             .bind(self.chain_no)
             .bind(self.entry_no)
-            .bind(entry.user_id.map(|id| id.to_string()))
+            .bind(entry.who())
             .bind(entry.username.as_deref())
             .bind(entry.address.as_deref())
             .bind(entry.request_id.as_deref())
@@ -96,13 +96,18 @@ impl TryFrom<Read> for StoredAuditEntry {
     fn try_from(read: Read) -> Result<Self, StoreError> {
         let row = format!("{}/{}", read.chain_no, read.entry_no);
         let at = At { table: TABLE, row: &row };
+        let who = read.user_id.as_deref().map(|who| match who.split_once('/') {
+            Some((user, token)) => (user, Some(token)),
+            None => (who, None),
+        });
         Ok(Self {
             chain_no: read.chain_no,
             entry_no: read.entry_no,
             hash: hash(&read.hash).ok_or_else(|| at.unreadable("hash"))?,
             entry: AuditEntry {
                 happened_at: from_millis(read.happened_at),
-                user_id: at.parse_option("user_id", read.user_id.as_deref())?,
+                user_id: at.parse_option("user_id", who.map(|(user, _)| user))?,
+                api_token_id: at.parse_option("user_id", who.and_then(|(_, token)| token))?,
                 username: read.username,
                 address: read.address,
                 request_id: read.request_id,

@@ -127,6 +127,7 @@ pub(super) fn audit_entry(action: &'static str, kind: &'static str) -> AuditEntr
     AuditEntry {
         happened_at: NOW,
         user_id: Some(UserId::from_bytes([1; 12])),
+        api_token_id: None,
         username: Some("User1".to_owned()),
         address: Some("192.0.2.1".to_owned()),
         request_id: None,

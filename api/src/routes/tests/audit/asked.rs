@@ -39,7 +39,7 @@ async fn entries_are_listed_page_by_page_and_downloaded_a_line_each() {
     let one = &lines[0];
     let stated = json!({
         "timestamp": "2026-11-28T02:00:00.000+00:00", "chain": 1, "number": 1,
-        "userId": api.admin_id(), "username": "admin", "address": "127.0.0.1",
+        "userId": api.admin_id(), "username": "admin", "apiTokenId": null, "address": "127.0.0.1",
         "requestId": one["requestId"], "action": "create", "objectKind": "teams",
         "objectId": one["objectId"], "objectName": "Team 0", "before": null, "after": one["after"],
         "result": "ok", "times": 1, "hash": one["hash"],

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use axum::body::Body;
 use axum::http::{Method, header};
+use chancery_shared::id::UserId;
 use serde_json::{Value, json};
 
 use super::super::certs::{CSR, FOREIGN, ISSUER};
@@ -45,6 +46,13 @@ async fn send(persona: &Persona, method: &str, path: &str, id: &str, body: &Valu
     persona.send(request.body(body).unwrap()).await
 }
 
+/// Who acts as `user` by an API token.
+async fn machine(api: &Api, user: UserId) -> Persona {
+    let path = format!("/api/admin/users/{user}/apitokens");
+    let made = api.administrator().post(&path, &json!({"name": "robot", "validDays": 1})).await;
+    api.with_token(made.json()["token"].as_str().map(str::to_owned))
+}
+
 /// Calls, each of which must succeed and leave its entry.
 struct Calls<'a> {
     api: &'a Api,
@@ -69,6 +77,8 @@ impl Calls<'_> {
         assert!(!entries.is_empty(), "{method} {path} left nothing");
         for entry in &entries {
             assert_eq!(entry["username"], persona.0, "{method} {path}: {entry}");
+            let token = persona.1.api_token_id();
+            assert_eq!(entry["apiTokenId"], json!(token), "{method} {path}: {entry}");
             assert_eq!(entry["result"], "ok", "{method} {path}: {entry}");
         }
         let words = |entry: &Value| (entry["action"] == told.0) && (entry["objectKind"] == told.1);
@@ -85,8 +95,14 @@ fn id(item: &Value) -> String {
 #[tokio::test]
 async fn every_operation_that_changes_something_leaves_an_entry() {
     let api = api_with_issuer().await;
-    let (admin, member) = (api.administrator(), api.member());
-    let (admin, member, nobody) = (("admin", &admin), ("member", &member), api.anonymous());
+    let (boss, robot, member) = (
+        api.administrator(),
+        machine(&api, api.admin_id()).await,
+        machine(&api, api.member_id()).await,
+    );
+    // What an API token may do is done by one.
+    let (boss, admin, own) = (("admin", &boss), ("admin", &robot), api.member());
+    let (member, own, nobody) = (("member", &member), ("member", &own), api.anonymous());
     let mut calls = Calls { api: &api, done: BTreeSet::new() };
 
     let login = json!({"username": "member", "password": PASSWORD});
@@ -106,7 +122,7 @@ async fn every_operation_that_changes_something_leaves_an_entry() {
     let team = calls.call(admin, path, "", team, ("create", "teams")).await;
     let user = json!({"username": "new", "password": "a long password of theirs"});
     let path = ("post", "/api/admin/users");
-    let user = calls.call(admin, path, "", user, ("create", "users")).await;
+    let user = calls.call(boss, path, "", user, ("create", "users")).await;
     let store = json!({"name": "Vault", "token": "local"});
     let path = ("post", "/api/admin/keystores");
     let store = calls.call(admin, path, "", store, ("create", "keystores")).await;
@@ -176,9 +192,9 @@ async fn every_operation_that_changes_something_leaves_an_entry() {
     calls.call(admin, path, &id(&brought), Value::Null, ("delete", "certs")).await;
     let words = json!({"oldPassword": PASSWORD, "newPassword": "battery correct horse"});
     let path = ("post", "/api/currentuser/password");
-    calls.call(member, path, "", words, ("password", "users")).await;
+    calls.call(own, path, "", words, ("password", "users")).await;
 
-    people(&mut calls, admin, [&team, &user]).await;
+    people(&mut calls, [boss, admin], [&team, &user]).await;
     retained(&mut calls, admin, [&issuer, &ca, &store]).await;
 
     assert_eq!(calls.done, changing(&api).await);
@@ -188,15 +204,19 @@ async fn every_operation_that_changes_something_leaves_an_entry() {
 }
 
 /// What there is of users, teams and their tokens.
-async fn people(calls: &mut Calls<'_>, admin: (&str, &Persona), [team, user]: [&Value; 2]) {
+async fn people(
+    calls: &mut Calls<'_>,
+    [boss, admin]: [(&str, &Persona); 2],
+    [team, user]: [&Value; 2],
+) {
     let (own, theirs) = ("/api/currentuser/apitokens", "/api/admin/users/{id}/apitokens");
-    let made = ("create API token", "users");
-    let ended = ("delete API token", "users");
+    let made = ("create API token", "apitokens");
+    let ended = ("delete API token", "apitokens");
     let new = json!({"name": "build", "validDays": 1});
-    let token = calls.call(admin, ("post", own), "", new.clone(), made).await;
+    let token = calls.call(boss, ("post", own), "", new.clone(), made).await;
     let path = ("delete", "/api/currentuser/apitokens/{id}");
     calls.call(admin, path, &id(&token), Value::Null, ended).await;
-    let token = calls.call(admin, ("post", theirs), &id(user), new, made).await;
+    let token = calls.call(boss, ("post", theirs), &id(user), new, made).await;
     let path = ("delete", "/api/admin/users/{id}/apitokens/{tokenId}");
     let both = format!("{} {}", id(user), id(&token));
     calls.call(admin, path, &both, Value::Null, ended).await;
@@ -252,9 +272,11 @@ async fn every_refusal_to_change_something_leaves_an_entry_with_its_code() {
     for (number, (method, template)) in changing(&api).await.into_iter().enumerate() {
         let none = "0".repeat(24);
         let path = template.replace("{id}", &none).replace("{tokenId}", &none);
-        for (name, persona) in
-            [("nobody", api.anonymous()), ("member", api.member()), ("admin", api.administrator())]
-        {
+        for (name, persona) in [
+            ("nobody", api.anonymous()),
+            ("member", api.member()),
+            ("admin", machine(&api, api.admin_id()).await),
+        ] {
             let request_id = format!("{name}-{number}");
             let answer = send(&persona, &method, &path, &request_id, &json!({"x": 1})).await;
             if answer.status == 200 {
@@ -270,6 +292,8 @@ async fn every_refusal_to_change_something_leaves_an_entry_with_its_code() {
             // Login knows nobody yet.
             if !path.ends_with("/login") {
                 assert_eq!(told[0]["username"], username, "{method} {path}");
+                let token = persona.api_token_id();
+                assert_eq!(told[0]["apiTokenId"], json!(token), "{method} {path}");
             }
         }
     }

@@ -1,7 +1,10 @@
 //! `/admin/audit`, and that nothing happens without it.
 
+mod api_tokens;
 mod asked;
 mod every_operation;
+mod head;
+mod refused_token;
 mod told;
 
 use serde_json::Value;

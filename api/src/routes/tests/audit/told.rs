@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::super::certs::ISSUER;
 use super::audit;
-use crate::testing::{PASSWORD, api, api_on, api_with_issuer};
+use crate::testing::{PASSWORD, api, api_on, api_with, api_with_issuer};
 
 #[tokio::test]
 async fn reading_is_told_only_where_it_is_refused_for_want_of_a_right() {
@@ -24,6 +24,44 @@ async fn reading_is_told_only_where_it_is_refused_for_want_of_a_right() {
     let found: Vec<_> =
         ["username", "action", "objectKind", "result"].map(|field| told[0][field].clone()).into();
     assert_eq!(Value::from(found), expected);
+}
+
+#[tokio::test]
+async fn refusals_on_different_things_within_a_minute_are_told_apart() {
+    let api = api().await;
+    let ids: Vec<_> = (1..=4).map(|number| format!("{number:024}")).collect();
+    for kind in ["users", "teams", "ca", "localca", "keystores", "profiles", "generators"] {
+        for id in ids.iter().chain([&ids[0], &ids[2], &ids[3]]) {
+            let refused = api.member().delete(&format!("/api/admin/{kind}/{id}")).await;
+            assert_eq!(refused.refusal(), (403, "not_administrator".to_owned()));
+        }
+
+        let told = audit(&api, &format!("objectKind={kind}&action=delete")).await;
+
+        let times = |id: &String| {
+            let of_id = told.iter().filter(|entry| entry["objectId"] == json!(id));
+            of_id.map(|entry| entry["times"].as_u64().unwrap()).sum::<u64>()
+        };
+        let found: Vec<_> = ids.iter().map(times).collect();
+        assert_eq!(found, [2, 1, 2, 2], "{kind}: {told:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_refusal_below_a_base_path_that_repeats_a_part_is_told_of_the_same_thing() {
+    for base in ["/api/ca", "/users/api", "/api/admin/teams"] {
+        let api = api_with(|config| config.base_paths = vec![base.to_owned()]).await;
+        let id = api.admin_id().to_string();
+        let refused = api.member().delete(&format!("{base}/api/admin/users/{id}")).await;
+        assert_eq!(refused.refusal(), (403, "not_administrator".to_owned()), "{base}");
+        api.state.audit.flush().await;
+
+        let told = api.administrator().get(&format!("{base}/api/admin/audit")).await.json();
+
+        let fields = ["action", "objectKind", "objectId"];
+        let found = fields.map(|field| told[0][field].as_str().unwrap_or_default().to_owned());
+        assert_eq!(found, ["delete".to_owned(), "users".to_owned(), id], "{base}");
+    }
 }
 
 #[tokio::test]

@@ -35,11 +35,17 @@ async fn every_edit_of_the_table_is_found() {
                object_kind, object_id, object_name, object_before, object_after, result, times, hash
           FROM audit WHERE entry_no = 2";
     let (copy_behind, copy_before) = (COPY.replace("$no", "6"), COPY.replace("$no", "-1"));
-    let edits: [(&str, &[&str], i64, Flaw); 11] = [
+    let edits: [(&str, &[&str], i64, Flaw); 12] = [
         (
             "a name is changed",
             &["UPDATE audit SET username = 'User2' WHERE entry_no = 3"],
             3,
+            Flaw::EntryChanged,
+        ),
+        (
+            "an API token is named",
+            &["UPDATE audit SET user_id = user_id || '/' || user_id WHERE entry_no = 4"],
+            4,
             Flaw::EntryChanged,
         ),
         (
