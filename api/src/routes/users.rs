@@ -13,6 +13,7 @@ use super::json::user::{NewUser, UserChangeBody, UserItem};
 use super::validate::Faults;
 use crate::app::AppState;
 use crate::auth::Administrator;
+use crate::auth::client_address::ClientAddress;
 use crate::echo::cut;
 use crate::error::{ApiError, Code, JsonError};
 use crate::inventory::standing::Standing;
@@ -134,6 +135,7 @@ async fn create(
 async fn change(
     State(state): State<AppState>,
     by: Administrator,
+    from: ClientAddress,
     PathId(id): PathId<kind::User>,
     Json(body): Json<UserChangeBody>,
 ) -> Result<Json<UserItem>, ApiError> {
@@ -167,7 +169,7 @@ async fn change(
         teams,
         must_change_password: body.must_change_password,
     };
-    user::change(&state, &by, id, change).await?;
+    user::change(&state, &by, from, id, change).await?;
     read(&state, id).await.map(Json)
 }
 
