@@ -5,7 +5,7 @@ use chancery_shared::id::{TeamId, UserId};
 use super::own_address;
 use super::standing::{self, Standing};
 use crate::app::AppState;
-use crate::audit::Item as _;
+use crate::audit::{Item as _, with_new_password};
 use crate::auth::Administrator;
 use crate::auth::client_address::ClientAddress;
 use crate::auth::password::Password;
@@ -99,10 +99,8 @@ pub async fn change(
     let username = &after.username;
     check_administrators(&mut write, &format!("the user {username} would no longer be one"))
         .await?;
-    let mut fields = (&after, teams_after).fields();
-    if is_new_password && let Some(fields) = fields.as_object_mut() {
-        fields.insert("passwordChanged".to_owned(), true.into());
-    }
+    let fields = (&after, teams_after).fields();
+    let fields = if is_new_password { with_new_password(fields) } else { fields };
     let entry = state.audited("change", "users").on(&id, &after.username);
     write.commit(entry.before(fields_before).after(fields)).await?;
     tracing::info!(administrator = by.username(), user.id = %id, "changed a user");

@@ -1,0 +1,138 @@
+//! A way back in for someone who is locked out: a new password from the host, for a user whose
+//! owner can't log in any more. Whoever may write the database may do this.
+
+use std::io;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use chancery_shared::id::UserId;
+
+use crate::audit::{AuditDraft, Item as _, with_new_password};
+use crate::auth::password::{BadLength, Password, PasswordError, Passwords};
+use crate::clock::{Clock as _, SystemClock};
+use crate::config::Config;
+use crate::random::Random;
+use crate::settings::Settings;
+use crate::store::account::Account;
+use crate::store::{Store, StoreError};
+
+/// Why no password was set. Nothing has changed then.
+#[derive(Debug, thiserror::Error)]
+pub enum ResetError {
+    /// The database's files would come to belong to someone else.
+    #[error(
+        "{} belongs to another user; run this as the user of the service, for example with \
+         sudo -u", folder.display()
+    )]
+    OtherUser {
+        /// Whose.
+        folder: PathBuf,
+    },
+    /// There is no database yet.
+    #[error("there is no {}: the service has never been started here", folder.display())]
+    NoData {
+        /// What is missing.
+        folder: PathBuf,
+        /// Why it can't be looked at.
+        #[source]
+        source: io::Error,
+    },
+    /// The database failed.
+    #[error("the password was not set")]
+    Store(#[from] StoreError),
+    /// There is no such user.
+    #[error("there is no user {0}")]
+    NoUser(String),
+    /// The password is too short or too long.
+    #[error("the new password does not pass")]
+    Length(#[from] BadLength),
+    /// It could not be hashed.
+    #[error("the password could not be hashed")]
+    Password(#[from] PasswordError),
+}
+
+/// Sets a password that must be changed at the next login. The user is enabled and unlocked, and every
+/// token that it had ends, in every process of the service. Answers the name as it is spelt.
+///
+/// # Errors
+///
+/// See [`ResetError`].
+pub async fn reset_password(
+    config: &Config,
+    random: Arc<dyn Random>,
+    username: &str,
+    password: Password,
+) -> Result<String, ResetError> {
+    check_user(&config.home.join("data"))?;
+    let store = Store::open(&config.database_url).await?;
+    let done =
+        async { NewPassword::make(&store, random, username, password).await?.set(&store).await };
+    let done = done.await;
+    store.close().await;
+    done
+}
+
+/// A new password that may be set. Making one is slow: what it is for is looked at anew when it is set.
+struct NewPassword {
+    user: UserId,
+    /// As the caller spelt it.
+    username: String,
+    hash: String,
+}
+
+impl NewPassword {
+    async fn make(
+        store: &Store,
+        random: Arc<dyn Random>,
+        username: &str,
+        password: Password,
+    ) -> Result<Self, ResetError> {
+        let account = store.account_named(username).await?;
+        let account = account.ok_or_else(|| ResetError::NoUser(username.to_owned()))?;
+        password.check_length(Settings::read(store).await?.password_length)?;
+        let hash = Passwords::new(random)?.hash(password).await?;
+        Ok(Self { user: account.id, username: username.to_owned(), hash })
+    }
+
+    /// On the user as it is now, held until this is done.
+    async fn set(self, store: &Store) -> Result<String, ResetError> {
+        let Self { user, username, hash } = self;
+        let mut write = store.begin_in_turn().await?;
+        write.hold_retained().await?;
+        write.hold_account(user).await?;
+        let Some(before) = write.account(user).await? else {
+            write.let_go().await?;
+            return Err(ResetError::NoUser(username));
+        };
+        let teams = write.teams_of(user).await?;
+        let fields_before = (&before, &teams[..]).fields();
+        let after = Account {
+            password_hash: hash,
+            enabled: true,
+            must_change_password: true,
+            locked: false,
+            ..before
+        };
+        write.update_account(&after).await?;
+        write.unlock(user).await?;
+        write.end_tokens_of(user).await?;
+        let fields = with_new_password((&after, &teams[..]).fields());
+        let entry = AuditDraft::new(SystemClock.now(), "password", "users");
+        let entry = entry.on(&user, &after.username).before(fields_before).after(fields);
+        write.commit(entry).await?;
+        Ok(after.username)
+    }
+}
+
+fn check_user(folder: &Path) -> Result<(), ResetError> {
+    let found = folder.metadata();
+    let found = found.map_err(|source| ResetError::NoData { folder: folder.to_owned(), source })?;
+    if found.uid() == rustix::process::geteuid().as_raw() {
+        return Ok(());
+    }
+    Err(ResetError::OtherUser { folder: folder.to_owned() })
+}
+
+#[cfg(test)]
+mod tests;
