@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use chancery_shared::id::UserId;
+use chancery_shared::id::{TeamId, UserId};
 
 use crate::audit::{AuditDraft, Item as _, with_new_password};
 use crate::auth::password::{BadLength, Password, PasswordError, Passwords};
@@ -14,8 +14,9 @@ use crate::clock::{Clock as _, SystemClock};
 use crate::config::Config;
 use crate::random::Random;
 use crate::settings::Settings;
-use crate::store::account::Account;
-use crate::store::{Store, StoreError};
+use crate::store::account::{Account, Group};
+use crate::store::team::Team;
+use crate::store::{Store, StoreError, Write};
 
 /// Why no password was set. Nothing has changed then.
 #[derive(Debug, thiserror::Error)]
@@ -52,8 +53,28 @@ pub enum ResetError {
     Password(#[from] PasswordError),
 }
 
+/// Where the user may come from afterwards.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Addresses {
+    /// Where all its teams allow.
+    OfTeams,
+    /// Anywhere: it leaves the teams that limit it. Who was an administrator by one of them is one by
+    /// itself then.
+    Any,
+}
+
+/// What was done.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Reset {
+    /// The user, as it is spelt.
+    pub username: String,
+    /// The teams that limit where their members come from and that the user was in: it has left them
+    /// where it was to come from anywhere.
+    pub limiting: Vec<String>,
+}
+
 /// Sets a password that must be changed at the next login. The user is enabled and unlocked, and every
-/// token that it had ends, in every process of the service. Answers the name as it is spelt.
+/// token that it had ends, in every process of the service.
 ///
 /// # Errors
 ///
@@ -63,11 +84,13 @@ pub async fn reset_password(
     random: Arc<dyn Random>,
     username: &str,
     password: Password,
-) -> Result<String, ResetError> {
+    from: Addresses,
+) -> Result<Reset, ResetError> {
     check_user(&config.home.join("data"))?;
     let store = Store::open(&config.database_url).await?;
-    let done =
-        async { NewPassword::make(&store, random, username, password).await?.set(&store).await };
+    let done = async {
+        NewPassword::make(&store, random, username, password).await?.set(&store, from).await
+    };
     let done = done.await;
     store.close().await;
     done
@@ -96,7 +119,7 @@ impl NewPassword {
     }
 
     /// On the user as it is now, held until this is done.
-    async fn set(self, store: &Store) -> Result<String, ResetError> {
+    async fn set(self, store: &Store, from: Addresses) -> Result<Reset, ResetError> {
         let Self { user, username, hash } = self;
         let mut write = store.begin_in_turn().await?;
         write.hold_retained().await?;
@@ -105,9 +128,22 @@ impl NewPassword {
             write.let_go().await?;
             return Err(ResetError::NoUser(username));
         };
-        let teams = write.teams_of(user).await?;
+        let mut teams = write.teams_of(user).await?;
         let fields_before = (&before, &teams[..]).fields();
+        let limiting = limiting(&mut write, &teams).await?;
+        let mut group = before.group;
+        if from == Addresses::Any {
+            teams.retain(|id| limiting.iter().all(|team| team.id != *id));
+            write.leave_teams(user).await?;
+            for team in &teams {
+                write.add_member(*team, user).await?;
+            }
+            if limiting.iter().any(|team| team.internal_group == Group::Administrators) {
+                group = Group::Administrators;
+            }
+        }
         let after = Account {
+            group,
             password_hash: hash,
             enabled: true,
             must_change_password: true,
@@ -121,8 +157,19 @@ impl NewPassword {
         let entry = AuditDraft::new(SystemClock.now(), "password", "users");
         let entry = entry.on(&user, &after.username).before(fields_before).after(fields);
         write.commit(entry).await?;
-        Ok(after.username)
+        let limiting = limiting.into_iter().map(|team| team.name).collect();
+        Ok(Reset { username: after.username, limiting })
     }
+}
+
+/// Those of `teams` that have a list of addresses.
+async fn limiting(write: &mut Write, teams: &[TeamId]) -> Result<Vec<Team>, StoreError> {
+    let mut limiting = Vec::new();
+    for id in teams {
+        let team = write.team(*id).await?;
+        limiting.extend(team.filter(|team| !team.ip_white_list.trim().is_empty()));
+    }
+    Ok(limiting)
 }
 
 fn check_user(folder: &Path) -> Result<(), ResetError> {

@@ -29,9 +29,11 @@ async fn a_locked_out_administrator_gets_in_and_must_change_the_password() {
         let old = api.administrator();
 
         let other = Store::open(&api.database.url).await.unwrap();
-        let name = made(&api, "ADMIN", NEW).await.unwrap().set(&other).await.unwrap();
+        let done =
+            made(&api, "ADMIN", NEW).await.unwrap().set(&other, Addresses::OfTeams).await.unwrap();
 
-        assert_eq!(name, "admin", "{engine}");
+        let expected = Reset { username: "admin".to_owned(), limiting: Vec::new() };
+        assert_eq!(done, expected, "{engine}");
         assert_eq!(old.get("/api/currentuser").await.status, 401, "{engine}");
         let (status, answer) = log_in(&api, "admin", NEW).await;
         assert_eq!((status, &answer["mustChangePassword"]), (200, &json!(true)), "{engine}");
@@ -53,7 +55,7 @@ async fn what_is_changed_while_the_password_is_hashed_stays_changed() {
         });
         let changed = admin.put(&member, &meanwhile).await.json();
 
-        hashed.set(&api.state.store).await.unwrap();
+        hashed.set(&api.state.store, Addresses::OfTeams).await.unwrap();
 
         let mut expected = changed;
         expected["enabled"] = json!(true);
@@ -71,7 +73,7 @@ async fn a_user_who_is_deleted_while_the_password_is_hashed_stays_deleted() {
         let member = format!("/api/admin/users/{}", api.member_id());
         assert_eq!(api.administrator().delete(&member).await.status, 200, "{engine}");
 
-        let error = hashed.set(&api.state.store).await.unwrap_err();
+        let error = hashed.set(&api.state.store, Addresses::OfTeams).await.unwrap_err();
 
         assert_eq!(error.to_string(), "there is no user Member", "{engine}");
         assert_eq!(log_in(&api, "member", NEW).await.0, 401, "{engine}");
@@ -85,7 +87,12 @@ async fn the_audit_tells_what_the_user_was_and_is_and_no_secret() {
         let shut = "UPDATE account SET enabled = 0, locked = 1 WHERE username = 'member'";
         api.state.store.execute_for_test(shut).await;
 
-        made(&api, "member", NEW).await.unwrap().set(&api.state.store).await.unwrap();
+        made(&api, "member", NEW)
+            .await
+            .unwrap()
+            .set(&api.state.store, Addresses::OfTeams)
+            .await
+            .unwrap();
 
         let asked = "/api/admin/audit?action=password&objectKind=users";
         let told = api.administrator().get(asked).await;
@@ -103,6 +110,67 @@ async fn the_audit_tells_what_the_user_was_and_is_and_no_secret() {
             assert_eq!((&before[field], &after[field]), (&was, &is), "{engine} {field}: {entry}");
         }
         assert!(!told.text.contains("argon2") && !told.text.contains(NEW), "{}", told.text);
+    }
+}
+
+#[tokio::test]
+async fn who_is_shut_out_by_addresses_gets_in_from_anywhere_and_stays_an_administrator() {
+    for (engine, store) in both().await {
+        let api = api_on(store, |_| ()).await;
+        let member = format!("/api/admin/users/{}", api.member_id());
+        let both_teams = json!({"teamsIds": ["Default", "Administrators"]});
+        assert_eq!(api.administrator().put(&member, &both_teams).await.status, 200, "{engine}");
+        // Whatever way that came about.
+        let list = "UPDATE team SET ip_white_list = '192.0.2.1' WHERE name = 'Administrators'";
+        api.state.store.execute_for_test(list).await;
+        for (username, kept) in [("admin", json!([])), ("member", json!([api.default_team]))] {
+            let reset = made(&api, username, NEW).await.unwrap();
+            let done = reset.set(&api.state.store, Addresses::OfTeams).await.unwrap();
+            assert_eq!(done.limiting, ["Administrators"], "{engine} {username}");
+            assert_eq!(log_in(&api, username, NEW).await.0, 401, "{engine} {username}");
+
+            let reset = made(&api, username, NEW).await.unwrap();
+            let done = reset.set(&api.state.store, Addresses::Any).await.unwrap();
+
+            assert_eq!(done.limiting, ["Administrators"], "{engine} {username}");
+            let (status, answer) = log_in(&api, username, NEW).await;
+            assert_eq!(status, 200, "{engine} {username}: {answer}");
+            let token = answer["token"].as_str().map(str::to_owned);
+            let change = json!({"oldPassword": NEW, "newPassword": PASSWORD});
+            let changed = api.with_token(token).post("/api/currentuser/password", &change).await;
+            assert_eq!(changed.status, 200, "{engine} {username}: {}", changed.text);
+            let (_, answer) = log_in(&api, username, PASSWORD).await;
+            let back = api.with_token(answer["token"].as_str().map(str::to_owned));
+            let now = back.get("/api/currentuser").await.json();
+            assert_eq!((&now["group"], &now["teamsIds"]), (&json!("ADMIN"), &kept), "{engine}");
+            let audit = back.get("/api/admin/audit?action=password&username=system").await.json();
+            let (before, after) = (&audit[0]["before"], &audit[0]["after"]);
+            assert_ne!(before["teamsIds"], kept, "{engine} {username}");
+            assert_eq!((&after["teamsIds"], &after["group"]), (&kept, &json!("ADMIN")));
+        }
+        let list = api.state.store.team(api.administrators).await.unwrap().unwrap().ip_white_list;
+        assert_eq!(list, "192.0.2.1", "{engine}: for the others it holds");
+    }
+}
+
+#[tokio::test]
+async fn a_user_becomes_no_administrator_by_a_reset() {
+    for (engine, store) in both().await {
+        let api = api_on(store, |_| ()).await;
+        let list = "UPDATE team SET ip_white_list = '192.0.2.1' WHERE name = 'Default'";
+        api.state.store.execute_for_test(list).await;
+
+        let reset = made(&api, "member", NEW).await.unwrap();
+        reset.set(&api.state.store, Addresses::Any).await.unwrap();
+
+        let member = format!("/api/admin/users/{}", api.member_id());
+        let member = api.administrator().get(&member).await.json();
+        assert_eq!(
+            (&member["group"], &member["teamsIds"]),
+            (&json!("USER"), &json!([])),
+            "{engine}"
+        );
+        assert_eq!(log_in(&api, "member", NEW).await.0, 200, "{engine}");
     }
 }
 
