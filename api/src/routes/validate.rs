@@ -5,7 +5,7 @@ use chancery_shared::id::Id;
 use crate::app::AppState;
 use crate::error::{ApiError, Code, FieldError};
 use crate::name::email_address;
-use crate::reference::{Find, Item, by_either, unknown_words};
+use crate::reference::{Find, Item, by_either, looks_like_an_id, unknown_words};
 use crate::store::{Store, StoreError};
 
 /// The fields found wrong so far.
@@ -34,13 +34,18 @@ impl Faults {
         }
     }
 
-    /// A name: `most` characters at most, none of them a control character, no blank around.
+    /// A name: `most` characters at most, none of them a control character, no blank around; not of the form of an id.
     pub(super) fn check_name(&mut self, field: &str, text: &str, most: usize) {
         let length = text.chars().count();
         if text.is_empty() || length > most {
             self.add(field, format!("must have 1 to {most} characters"));
         } else if text.trim() != text || text.contains(char::is_control) {
             self.add(field, "must have no blank at either end and no control character");
+        } else if looks_like_an_id(text) {
+            self.add(
+                field,
+                "must not look like an id, which is 24 hexadecimal digits; name it otherwise",
+            );
         }
     }
 

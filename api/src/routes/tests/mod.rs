@@ -16,6 +16,7 @@ mod localca;
 mod login;
 mod login_timing;
 mod matrix;
+mod names;
 mod own_address;
 mod own_role;
 mod parameters;
