@@ -23,6 +23,7 @@ use crate::request::PathId;
 use crate::retention;
 use crate::settings::Settings;
 use crate::store::account::Account;
+use crate::store::audit::SYSTEM;
 use crate::store::team::Team;
 
 /// Users, for administrators.
@@ -79,6 +80,9 @@ async fn create(
     let settings = Settings::read(&state.store).await?;
     let mut faults = Faults::default();
     faults.check_name("username", &new.username, 64);
+    if new.username.to_lowercase() == SYSTEM {
+        faults.add("username", "is what the audit calls the service itself; choose another name");
+    }
     if let Some(email) = &new.email {
         faults.check_email("email", email);
     }

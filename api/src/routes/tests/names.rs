@@ -67,6 +67,24 @@ async fn nothing_new_looks_like_an_id_or_has_what_does_not_show_in_its_name() {
         ("0123456789abcdef01234567", "24 hexadecimal digits"),
         ("ABCDEFABCDEFABCDEFABCDEF", "24 hexadecimal digits"),
         ("aBcDeFaBcDeF012345678901", "24 hexadecimal digits"),
+        ("ann\u{200b}", "does not show"),
+        ("\u{feff}ann", "does not show"),
+        ("a\u{ad}nn", "does not show"),
+        ("a\u{200d}nn", "does not show"),
+        ("a\u{202e}nn", "does not show"),
+        ("a\u{2066}nn", "does not show"),
+        ("a\u{2028}nn", "does not show"),
+        ("a\u{7f}nn", "does not show"),
+        ("a\u{85}nn", "does not show"),
+        ("a\u{e0061}nn", "does not show"),
+        ("a\u{e000}nn", "does not show"),
+        ("a\u{0378}nn", "does not show"),
+        ("a\u{34f}nn", "does not show"),
+        ("a\u{3164}nn", "does not show"),
+        ("ann\u{fe0f}", "does not show"),
+        ("ann\u{2800}", "does not show"),
+        (" ann", "blank at either end"),
+        ("ann\u{a0}", "blank at either end"),
     ] {
         for (kind, field, body) in makings() {
             let body = called(body, field, name);
@@ -108,6 +126,18 @@ async fn names_of_every_script_pass() {
         assert_eq!(answer.status, 200, "{name}: {}", answer.text);
         let team = api.administrator().post("/api/admin/teams", &json!({"name": name})).await;
         assert_eq!(team.status, 200, "{name}: {}", team.text);
+    }
+}
+
+#[tokio::test]
+async fn no_user_is_called_as_the_audit_calls_the_service() {
+    let api = api().await;
+    for name in ["system", "System", "SYSTEM"] {
+        let body = json!({"username": name, "password": PASSWORD});
+
+        let answer = api.administrator().post("/api/admin/users", &body).await;
+
+        refused(&answer, "username", "the audit calls the service", name);
     }
 }
 
