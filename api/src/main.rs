@@ -131,7 +131,7 @@ fn first_line(from: impl Read) -> anyhow::Result<Password> {
     let mut line = String::new();
     let read = BufReader::new(from.take(8192)).read_line(&mut line);
     read.context("the password can't be read")?;
-    Ok(Password::from(line.trim_end_matches(['\r', '\n']).to_owned()))
+    Ok(Password::of_file(&line))
 }
 
 async fn serve(config: Config) -> anyhow::Result<()> {

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use chancery_shared::id::{TeamId, UserId};
 
 use crate::audit::{AuditDraft, Item as _, with_new_password};
-use crate::auth::password::{BadLength, Password, PasswordError, Passwords};
+use crate::auth::password::{BadPassword, Password, PasswordError, Passwords};
 use crate::clock::{Clock as _, SystemClock};
 use crate::config::Config;
 use crate::random::Random;
@@ -45,9 +45,9 @@ pub enum ResetError {
     /// There is no such user.
     #[error("there is no user {0}")]
     NoUser(String),
-    /// The password is too short or too long.
+    /// No such password may be set.
     #[error("the new password does not pass")]
-    Length(#[from] BadLength),
+    Bad(#[from] BadPassword),
     /// It could not be hashed.
     #[error("the password could not be hashed")]
     Password(#[from] PasswordError),
@@ -113,7 +113,7 @@ impl NewPassword {
     ) -> Result<Self, ResetError> {
         let account = store.account_named(username).await?;
         let account = account.ok_or_else(|| ResetError::NoUser(username.to_owned()))?;
-        password.check_length(Settings::read(store).await?.password_length)?;
+        password.check_new(Settings::read(store).await?.password_length)?;
         let hash = Passwords::new(random)?.hash(password).await?;
         Ok(Self { user: account.id, username: username.to_owned(), hash })
     }

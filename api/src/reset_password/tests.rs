@@ -175,11 +175,16 @@ async fn a_user_becomes_no_administrator_by_a_reset() {
 }
 
 #[tokio::test]
-async fn nothing_changes_for_nobody_and_for_a_short_password() {
+async fn nothing_changes_for_nobody_and_for_a_password_that_does_not_pass() {
     let api = api().await;
     for (username, password, said) in [
         ("nobody", NEW, "there is no user nobody"),
         ("admin", "short", "the new password does not pass: must have 12 to 1024 characters"),
+        (
+            "admin",
+            "a way\0back in",
+            "the new password does not pass: must have no NUL character, which no login takes",
+        ),
     ] {
         let error = made(&api, username, password).await.err().unwrap();
 

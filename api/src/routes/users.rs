@@ -86,7 +86,7 @@ async fn create(
     if let Some(email) = &new.email {
         faults.check_email("email", email);
     }
-    if let Err(error) = new.password.check_length(settings.password_length) {
+    if let Err(error) = new.password.check_new(settings.password_length) {
         faults.add("password", error.to_string());
     }
     let teams = faults.references::<Team>(&state, "teamsIds", &new.teams_ids).await?;
@@ -153,7 +153,7 @@ async fn change(
     }
     if let Some(password) = &body.password {
         let settings = Settings::read(&state.store).await?;
-        if let Err(error) = password.check_length(settings.password_length) {
+        if let Err(error) = password.check_new(settings.password_length) {
             faults.add("password", error.to_string());
         }
     }
