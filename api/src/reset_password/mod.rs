@@ -39,12 +39,27 @@ pub enum ResetError {
         #[source]
         source: io::Error,
     },
+    /// The database is not there, or not one of the service.
+    #[error(
+        "the database of the service can't be used: set CHANCERY_DATABASE_URL here as it is set for \
+         the service, if it is; without it, and without database.url in the home's configuration, \
+         the database is the SQLite file data/chancery.db of the home"
+    )]
+    Database(#[source] StoreError),
     /// The database failed.
     #[error("the password was not set")]
     Store(#[from] StoreError),
     /// There is no such user.
-    #[error("there is no user {0}")]
-    NoUser(String),
+    #[error(
+        "there is no user {username} in this database of {engine}; if the service uses another, set \
+         CHANCERY_DATABASE_URL here as it is set for the service"
+    )]
+    NoUser {
+        /// As the caller spelt it.
+        username: String,
+        /// What was looked into.
+        engine: &'static str,
+    },
     /// No such password may be set.
     #[error("the new password does not pass")]
     Bad(#[from] BadPassword),
@@ -87,7 +102,7 @@ pub async fn reset_password(
     from: Addresses,
 ) -> Result<Reset, ResetError> {
     check_user(&config.home.join("data"))?;
-    let store = Store::open(&config.database_url).await?;
+    let store = Store::open_as_it_is(&config.database_url).await.map_err(ResetError::Database)?;
     let done = async {
         NewPassword::make(&store, random, username, password).await?.set(&store, from).await
     };
@@ -112,7 +127,7 @@ impl NewPassword {
         password: Password,
     ) -> Result<Self, ResetError> {
         let account = store.account_named(username).await?;
-        let account = account.ok_or_else(|| ResetError::NoUser(username.to_owned()))?;
+        let account = account.ok_or_else(|| no_user(store, username))?;
         password.check_new(Settings::read(store).await?.password_length)?;
         let hash = Passwords::new(random)?.hash(password).await?;
         Ok(Self { user: account.id, username: username.to_owned(), hash })
@@ -126,7 +141,7 @@ impl NewPassword {
         write.hold_account(user).await?;
         let Some(before) = write.account(user).await? else {
             write.let_go().await?;
-            return Err(ResetError::NoUser(username));
+            return Err(no_user(store, &username));
         };
         let mut teams = write.teams_of(user).await?;
         let fields_before = (&before, &teams[..]).fields();
@@ -160,6 +175,10 @@ impl NewPassword {
         let limiting = limiting.into_iter().map(|team| team.name).collect();
         Ok(Reset { username: after.username, limiting })
     }
+}
+
+fn no_user(store: &Store, username: &str) -> ResetError {
+    ResetError::NoUser { username: username.to_owned(), engine: store.engine_name() }
 }
 
 /// Those of `teams` that have a list of addresses.

@@ -75,7 +75,8 @@ async fn a_user_who_is_deleted_while_the_password_is_hashed_stays_deleted() {
 
         let error = hashed.set(&api.state.store, Addresses::OfTeams).await.unwrap_err();
 
-        assert_eq!(error.to_string(), "there is no user Member", "{engine}");
+        let said = format!("there is no user Member in this database of {engine};");
+        assert!(error.to_string().starts_with(&said), "{error}");
         assert_eq!(log_in(&api, "member", NEW).await.0, 401, "{engine}");
     }
 }
@@ -178,7 +179,7 @@ async fn a_user_becomes_no_administrator_by_a_reset() {
 async fn nothing_changes_for_nobody_and_for_a_password_that_does_not_pass() {
     let api = api().await;
     for (username, password, said) in [
-        ("nobody", NEW, "there is no user nobody"),
+        ("nobody", NEW, "there is no user nobody in this database of SQLite; "),
         ("admin", "short", "the new password does not pass: must have 12 to 1024 characters"),
         (
             "admin",
@@ -188,7 +189,77 @@ async fn nothing_changes_for_nobody_and_for_a_password_that_does_not_pass() {
     ] {
         let error = made(&api, username, password).await.err().unwrap();
 
-        assert_eq!(format!("{:#}", anyhow::Error::from(error)), said);
+        let text = format!("{:#}", anyhow::Error::from(error));
+        assert!(text.starts_with(said), "{text}");
     }
     assert_eq!(api.administrator().get("/api/currentuser").await.status, 200);
+}
+
+/// A home whose service has been started, but whose database is at `url` or the default one.
+fn home(url: Option<String>) -> (tempfile::TempDir, Config) {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::create_dir(folder.path().join("data")).unwrap();
+    let mut config = Config::with_defaults(folder.path().to_owned());
+    config.database_url = url.unwrap_or(config.database_url);
+    (folder, config)
+}
+
+async fn reset(config: &Config) -> Result<Reset, String> {
+    let password = Password::from(NEW.to_owned());
+    let random = Arc::new(SystemRandom);
+    let done = reset_password(config, random, "admin", password, Addresses::OfTeams).await;
+    done.map_err(|error| format!("{:#}", anyhow::Error::from(error)))
+}
+
+#[tokio::test]
+async fn where_there_is_no_database_none_is_made_and_the_variable_is_named() {
+    let (folder, config) = home(None);
+
+    let said = reset(&config).await.unwrap_err();
+
+    assert!(said.contains("CHANCERY_DATABASE_URL"), "{said}");
+    let found: Vec<_> = std::fs::read_dir(folder.path().join("data")).unwrap().collect();
+    assert!(found.is_empty(), "{found:?}");
+}
+
+#[tokio::test]
+async fn a_database_that_is_not_the_services_stays_as_it_is() {
+    let empty = tempfile::NamedTempFile::new().unwrap();
+    let (_folder, sqlite) = home(Some(format!("sqlite://{}?mode=rwc", empty.path().display())));
+    let (_folder, postgres) = home(Some(crate::store::testing::postgres_database().await));
+    for config in [sqlite, postgres] {
+        for _ in 0..2 {
+            let said = reset(&config).await.unwrap_err();
+
+            assert!(said.contains("CHANCERY_DATABASE_URL"), "{said}");
+            assert!(said.contains("this is no database of the service"), "{said}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_schema_of_another_version_is_left_to_the_service() {
+    for (engine, store) in both().await {
+        let older = "DELETE FROM _sqlx_migrations \
+                     WHERE version = (SELECT MAX(version) FROM _sqlx_migrations)";
+        store.store.execute_for_test(older).await;
+        let (_folder, config) = home(Some(store.url.clone()));
+
+        let said = reset(&config).await.unwrap_err();
+
+        assert!(said.contains("another version of the service"), "{engine}: {said}");
+    }
+}
+
+#[tokio::test]
+async fn the_database_that_is_named_is_the_one_that_is_changed() {
+    for (engine, store) in both().await {
+        let api = api_on(store, |_| ()).await;
+        let (_folder, config) = home(Some(api.database.url.clone()));
+
+        let done = reset(&config).await.unwrap();
+
+        assert_eq!(done.username, "admin", "{engine}");
+        assert_eq!(log_in(&api, "admin", NEW).await.0, 200, "{engine}");
+    }
 }
