@@ -30,3 +30,4 @@ mod token_cases;
 mod user_changes;
 mod users;
 mod visibility;
+mod whole_numbers;
