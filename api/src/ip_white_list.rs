@@ -67,7 +67,10 @@ impl IpWhiteList {
 /// First and last address of an entry.
 fn read_entry(entry: &str) -> Result<(IpAddr, IpAddr), WhiteListProblem> {
     let malformed = || WhiteListProblem::Entry(entry.to_owned());
-    let address = |text: &str| text.trim().parse::<IpAddr>().map_err(|_| malformed());
+    let address = |text: &str| match text.trim().parse::<IpAddr>() {
+        Ok(address) => Ok(address.to_canonical()),
+        Err(_) => Err(malformed()),
+    };
     if let Some((first, last)) = entry.split_once('-') {
         let (first, last) = (address(first)?, address(last)?);
         return match (first.is_ipv4() == last.is_ipv4(), first <= last) {
@@ -77,14 +80,23 @@ fn read_entry(entry: &str) -> Result<(IpAddr, IpAddr), WhiteListProblem> {
         };
     }
     let Some((base, length)) = entry.split_once('/') else {
-        return address(entry).map(|only| (only.to_canonical(), only.to_canonical()));
+        return address(entry).map(|only| (only, only));
     };
-    let (base, length) = (address(base)?, prefix_length(length.trim()).ok_or_else(malformed)?);
+    let length = prefix_length(length.trim()).ok_or_else(malformed)?;
+    let (base, length) = unmapped(base.trim().parse().map_err(|_| malformed())?, length);
     let (network, last) = network(base, length).ok_or_else(malformed)?;
     if network == base {
         return Ok((network, last));
     }
     Err(WhiteListProblem::HostBits { text: entry.to_owned(), network, length })
+}
+
+/// A network of IPv4 in the clothes of IPv6 is one of IPv4; a greater one around them all is not.
+fn unmapped(base: IpAddr, length: u32) -> (IpAddr, u32) {
+    match (base.to_canonical(), length.checked_sub(96)) {
+        (IpAddr::V4(inner), Some(rest)) if base.is_ipv6() => (inner.into(), rest),
+        _ => (base, length),
+    }
 }
 
 /// As RFC 4632 writes it: digits alone, without a zero in front.
@@ -131,6 +143,11 @@ mod tests {
             "::/0",
             "2001:db8::/32",
             "2001:db8::1/128",
+            "::ffff:192.0.2.0/120",
+            "::ffff:192.0.2.1/128",
+            "::ffff:0:0/96",
+            "::ffff:192.0.2.1-::ffff:192.0.2.9",
+            "::ffff:192.0.2.1-192.0.2.9",
         ] {
             assert!(IpWhiteList::read(list).is_ok(), "{list:?}");
         }
@@ -153,6 +170,11 @@ mod tests {
             ("192.0.2.9-192.0.2.1", "the range \"192.0.2.9-192.0.2.1\" ends before it begins"),
             ("192.0.2.1/24", "\"192.0.2.1/24\" is no network; write 192.0.2.0/24"),
             ("2001:db8::1/64", "\"2001:db8::1/64\" is no network; write 2001:db8::/64"),
+            ("::ffff:192.0.2.1/120", "\"::ffff:192.0.2.1/120\" is no network; write 192.0.2.0/24"),
+            ("::ffff:0:0/95", "\"::ffff:0:0/95\" is no network; write ::fffe:0:0/95"),
+            ("::ffff:192.0.2.0/129", "\"::ffff:192.0.2.0/129\" is no IP address"),
+            ("::1-::ffff:192.0.2.1", "\"::1-::ffff:192.0.2.1\" is no IP address"),
+            ("::ffff:192.0.2.9-::ffff:192.0.2.1", "the range \"::ffff:192.0.2.9-"),
             ("*.example.test", "\"*.example.test\" is no IP address"),
         ] {
             let problem = IpWhiteList::read(list).unwrap_err().to_string();
@@ -184,5 +206,30 @@ mod tests {
         }
         assert!(!IpWhiteList::default().holds("192.0.2.7".parse().unwrap()));
         assert!(IpWhiteList::read("0.0.0.0/0").unwrap().holds("255.255.255.255".parse().unwrap()));
+    }
+
+    #[test]
+    fn an_entry_of_ipv4_in_the_clothes_of_ipv6_holds_addresses_of_ipv4_in_either() {
+        for entry in [
+            "::ffff:198.51.100.7",
+            "::ffff:198.51.100.0/120",
+            "::ffff:198.51.100.7/128",
+            "::ffff:c633:6400/120",
+            "::ffff:198.51.100.5-::ffff:198.51.100.9",
+            "198.51.100.5-::ffff:198.51.100.9",
+        ] {
+            let list = IpWhiteList::read(entry).unwrap();
+            for (address, expected) in [
+                ("198.51.100.7", true),
+                ("::ffff:198.51.100.7", true),
+                ("198.51.101.7", false),
+                ("::ffff:198.51.101.7", false),
+                ("::198.51.100.7", false),
+            ] {
+                assert_eq!(list.holds(address.parse().unwrap()), expected, "{entry} {address}");
+            }
+        }
+        assert!(IpWhiteList::read("::ffff:0:0/96").unwrap().holds("192.0.2.1".parse().unwrap()));
+        assert!(!IpWhiteList::read("::/0").unwrap().holds("192.0.2.1".parse().unwrap()));
     }
 }

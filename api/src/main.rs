@@ -10,7 +10,7 @@ use chancery_api::auth::password::Password;
 use chancery_api::clock::SystemClock;
 use chancery_api::config::{Config, ConfigFile};
 use chancery_api::random::SystemRandom;
-use chancery_api::reset_password::reset_password;
+use chancery_api::reset_password::{Addresses, Reset, reset_password};
 use chancery_api::service::Service;
 use chancery_api::{log, metrics};
 use clap::{Parser, Subcommand};
@@ -58,6 +58,10 @@ enum AdminCommand {
         /// A file whose first line is the password; standard input where it is left out.
         #[arg(long)]
         password_file: Option<PathBuf>,
+        /// Takes the user out of every team whose ipWhiteList limits where its members come from, so
+        /// that it can log in from anywhere. Who was an administrator by such a team stays one.
+        #[arg(long)]
+        from_anywhere: bool,
     },
 }
 
@@ -80,8 +84,8 @@ fn run(home: &Path, command: Option<Command>) -> anyhow::Result<()> {
     let path = home.join("config/application.properties");
     let file = ConfigFile::read(&path, |name| std::env::var(name).ok())?;
     let config = Config::check(file, home)?;
-    if let Some(Command::Admin(AdminCommand::ResetPassword { username, password_file })) = command {
-        return reset(&config, &username, password_file.as_deref());
+    if let Some(Command::Admin(command)) = command {
+        return reset(&config, &command);
     }
     log::start(&config.log_level)?;
     forbid_core_dumps();
@@ -95,8 +99,10 @@ fn run(home: &Path, command: Option<Command>) -> anyhow::Result<()> {
     runtime.block_on(serve(config))
 }
 
-fn reset(config: &Config, username: &str, file: Option<&Path>) -> anyhow::Result<()> {
-    let password = match file {
+fn reset(config: &Config, command: &AdminCommand) -> anyhow::Result<()> {
+    let AdminCommand::ResetPassword { username, password_file, from_anywhere } = command;
+    let from = if *from_anywhere { Addresses::Any } else { Addresses::OfTeams };
+    let password = match password_file {
         Some(path) => {
             let file = std::fs::File::open(path);
             first_line(file.with_context(|| format!("{} can't be read", path.display()))?)?
@@ -105,8 +111,18 @@ fn reset(config: &Config, username: &str, file: Option<&Path>) -> anyhow::Result
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let random = Arc::new(SystemRandom);
-    let name = runtime.block_on(reset_password(config, random, username, password))?;
-    eprintln!("chancery-api: {name} has a new password, which must be changed at the next login");
+    let done = runtime.block_on(reset_password(config, random, username, password, from))?;
+    let Reset { username, limiting } = done;
+    eprintln!("chancery-api: {username} has a new password, to be changed at the next login");
+    let teams = limiting.join(", ");
+    match from {
+        _ if limiting.is_empty() => {}
+        Addresses::Any => eprintln!("chancery-api: {username} has left {teams}"),
+        Addresses::OfTeams => eprintln!(
+            "chancery-api: {username} can come only from where the ipWhiteList of {teams} allows; \
+             with --from-anywhere it leaves these teams"
+        ),
+    }
     Ok(())
 }
 
@@ -115,7 +131,7 @@ fn first_line(from: impl Read) -> anyhow::Result<Password> {
     let mut line = String::new();
     let read = BufReader::new(from.take(8192)).read_line(&mut line);
     read.context("the password can't be read")?;
-    Ok(Password::from(line.trim_end_matches(['\r', '\n']).to_owned()))
+    Ok(Password::of_file(&line))
 }
 
 async fn serve(config: Config) -> anyhow::Result<()> {

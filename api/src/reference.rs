@@ -1,5 +1,6 @@
 //! Things that a request names: by their id, or by their name where the field takes one. Such a
-//! field is a name first; what is no name may be an id. What is deleted is not found.
+//! field is an id first, so that nobody takes the place of an id by a name; [`looks_like_an_id`] keeps
+//! new names away from ids. What is deleted is not found.
 
 use chancery_shared::id::{Id, kind};
 
@@ -85,7 +86,7 @@ pub(crate) async fn by_id<T: Item>(
     }
 }
 
-/// The item of this name or, where nothing is called so, of this id.
+/// The item of this id or, where nothing has it, of this name.
 ///
 /// # Errors
 ///
@@ -98,10 +99,15 @@ pub(crate) async fn by_either<T: Item>(
     if text.contains('\0') {
         return Ok(None);
     }
-    match source.of_name(text).await? {
+    match by_id(source, text).await? {
         Some(item) => Ok(Some(item)),
-        None => by_id(source, text).await,
+        None => source.of_name(text).await,
     }
+}
+
+/// Whether a text has the form of an id, in whichever case: no new thing may be called so.
+pub(crate) fn looks_like_an_id(text: &str) -> bool {
+    text.to_ascii_lowercase().parse::<Id<()>>().is_ok()
 }
 
 /// A field of a request, and what stands in it.

@@ -3,6 +3,7 @@
 use std::io::Write as _;
 use std::process::Stdio;
 
+use chancery_tests::database::PostgresDatabase;
 use chancery_tests::openssl::Workbench;
 use chancery_tests::{ISSUER, Installation, Plan, on_both_engines};
 use serde_json::json;
@@ -115,6 +116,59 @@ fn an_operator_gives_a_locked_out_administrator_a_way_back_in_while_the_service_
     let login = installation.anonymous().post("/api/login", &body).unwrap();
     let login = login.expect_status(200).unwrap().json().unwrap();
     assert_eq!(login["mustChangePassword"], true);
+}
+
+on_both_engines! {
+    fn an_operator_lets_an_administrator_in_whom_the_addresses_of_a_team_shut_out(engine) {
+        let installation = Installation::start_as(Plan { engine, ..Plan::default() });
+        let first = installation.administrator();
+        let teams = "/api/admin/teams";
+        let far = json!({"name": "Far", "ipWhiteList": "192.0.2.0/24"});
+        first.post(teams, &far).unwrap().expect_status(200).unwrap();
+        let far = first.id_of(teams, "Far").unwrap();
+        let me = first.get("/api/currentuser").unwrap().json().unwrap();
+        let mut own_teams = me["teamsIds"].as_array().unwrap().clone();
+        own_teams.push(json!(far));
+        let own_teams = json!({"teamsIds": own_teams});
+        let path = format!("/api/admin/users/{}", me["id"].as_str().unwrap());
+        let change_teams = |by: &chancery_tests::Client| {
+            let json = ["Content-Type: application/json"];
+            by.send("PUT", &path, &json, Some(own_teams.to_string().as_bytes()))
+        };
+        let by_themselves = change_teams(&first).unwrap();
+        let other = installation.member("other", &["Administrators"]);
+        change_teams(&other).unwrap().expect_status(200).unwrap();
+        let shut_out = first.get("/api/currentuser").unwrap();
+        let reset = |from_anywhere: &[&str], url: Option<String>| {
+            let mut command = installation.home().api();
+            command.args(["admin", "reset-password"]).args(from_anywhere);
+            if let Some(url) = url {
+                command.env("CHANCERY_DATABASE_URL", url);
+            }
+            let mut child = command.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+            child.stdin.take().unwrap().write_all("\u{feff}a way back in\n".as_bytes()).unwrap();
+            let output = child.wait_with_output().unwrap();
+            (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
+        };
+        let url = || installation.database().map(PostgresDatabase::url);
+        let login = || installation.anonymous().login("admin", "a way back in");
+
+        if url().is_some() {
+            let elsewhere = reset(&["--from-anywhere"], None);
+            assert!(!elsewhere.0 && elsewhere.1.contains("CHANCERY_DATABASE_URL"), "{elsewhere:?}");
+            assert!(!installation.home().path().join("data/chancery.db").exists());
+        }
+        let only_password = reset(&[], url());
+        let still_out = login();
+        let from_anywhere = reset(&["--from-anywhere"], url());
+
+        assert_eq!(by_themselves.status, 400, "{}", by_themselves.text());
+        assert_eq!(&*shut_out.code().unwrap(), "address_not_allowed");
+        assert!(only_password.0 && only_password.1.contains("--from-anywhere"), "{only_password:?}");
+        assert!(still_out.is_err(), "{only_password:?}");
+        assert!(from_anywhere.0 && from_anywhere.1.contains("has left Far"), "{from_anywhere:?}");
+        login().unwrap();
+    }
 }
 
 fn token_of(client: &chancery_tests::Client) -> String {

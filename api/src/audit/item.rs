@@ -15,6 +15,14 @@ pub trait Item {
     fn fields(&self) -> Value;
 }
 
+/// The fields of a user whose password is another now: that much is told of it.
+pub fn with_new_password(mut fields: Value) -> Value {
+    if let Some(fields) = fields.as_object_mut() {
+        fields.insert("passwordChanged".to_owned(), true.into());
+    }
+    fields
+}
+
 impl AuditDraft {
     /// Of something that there was not before.
     #[must_use]

@@ -14,7 +14,7 @@ mod recorder;
 mod tests;
 
 pub use entry::AuditDraft;
-pub use item::Item;
+pub use item::{Item, with_new_password};
 pub use operation::Operation;
 pub use origin::{Asker, Origin, carried, within};
 pub use recorder::{Recorder, Recording};

@@ -31,14 +31,24 @@ impl std::fmt::Debug for Password {
 }
 
 impl Password {
-    /// Whether it may be set as a new one: anything may be in it, only its length counts.
+    /// The one in a file or a line of one: without the end of the line, and without the byte order mark
+    /// that some editors put in front, which nobody types.
+    pub fn of_file(text: &str) -> Self {
+        let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+        Self::from(text.trim_end_matches(['\r', '\n']).to_owned())
+    }
+
+    /// Whether it may be set as a new one: anything that a login can send may be in it.
     ///
     /// # Errors
     ///
-    /// [`BadLength`] where it is too short or too long.
-    pub fn check_length(&self, at_least: usize) -> Result<(), BadLength> {
+    /// [`BadPassword`].
+    pub fn check_new(&self, at_least: usize) -> Result<(), BadPassword> {
         let length = self.0.chars().count();
-        if (at_least..=MAX_LENGTH).contains(&length) { Ok(()) } else { Err(BadLength { at_least }) }
+        if !(at_least..=MAX_LENGTH).contains(&length) {
+            return Err(BadPassword::Length { at_least });
+        }
+        if self.0.contains('\0') { Err(BadPassword::Nul) } else { Ok(()) }
     }
 }
 
@@ -136,9 +146,16 @@ impl Passwords {
 
 /// Why a new password is not taken.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
-#[error("must have {at_least} to {MAX_LENGTH} characters")]
-pub struct BadLength {
-    at_least: usize,
+pub enum BadPassword {
+    /// It is too short or too long.
+    #[error("must have {at_least} to {MAX_LENGTH} characters")]
+    Length {
+        /// The setting `passwordMinLength`.
+        at_least: usize,
+    },
+    /// No body of a request may have it.
+    #[error("must have no NUL character, which no login takes")]
+    Nul,
 }
 
 fn salt(random: &dyn Random) -> [u8; 16] {
@@ -223,8 +240,24 @@ mod tests {
             ("zwölf Zeiche", true),
             (&kilo, true),
             (&format!("{kilo}y"), false),
+            ("twelve\0chars", false),
+            ("twelve\u{feff}chars", true),
         ] {
-            assert_eq!(text(password).check_length(12).is_ok(), passes, "{password:.20}");
+            assert_eq!(text(password).check_new(12).is_ok(), passes, "{password:.20}");
+        }
+    }
+
+    #[test]
+    fn a_file_has_a_password_without_what_an_editor_puts_around_it() {
+        for (file, expected) in [
+            ("twelve chars", "twelve chars"),
+            ("twelve chars\n", "twelve chars"),
+            ("twelve chars\r\n", "twelve chars"),
+            ("\u{feff}twelve chars\n", "twelve chars"),
+            (" twelve chars ", " twelve chars "),
+            ("twelve\u{feff}chars", "twelve\u{feff}chars"),
+        ] {
+            assert_eq!(Password::of_file(file), text(expected), "{file:?}");
         }
     }
 }

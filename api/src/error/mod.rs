@@ -182,6 +182,8 @@ impl ApiError {
                 StoreError::Open(_)
                 | StoreError::Migrate(_)
                 | StoreError::NoTrigrams(_)
+                | StoreError::NoSchema(_)
+                | StoreError::OtherSchema
                 | StoreError::Statement { .. }
                 | StoreError::Unreadable { .. },
             )

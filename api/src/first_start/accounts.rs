@@ -9,7 +9,7 @@ use zeroize::Zeroizing;
 use super::owner::{ADMINISTRATOR, TEAM};
 use super::remember;
 use crate::app::AppState;
-use crate::auth::password::{Password, PasswordError};
+use crate::auth::password::{BadPassword, Password, PasswordError};
 use crate::settings::Settings;
 use crate::store::StoreError;
 use crate::store::account::{Account, Group};
@@ -39,12 +39,9 @@ pub enum FirstAdministratorError {
         #[source]
         source: io::Error,
     },
-    /// The password is too short or too long.
-    #[error("the first administrator's password must have {least} to 1024 characters")]
-    BadLength {
-        /// The setting `passwordMinLength`.
-        least: usize,
-    },
+    /// No such password may be set.
+    #[error("the first administrator's password does not pass")]
+    Bad(#[from] BadPassword),
     /// It could not be hashed.
     #[error("the first administrator's password could not be hashed")]
     Password(#[from] PasswordError),
@@ -64,7 +61,7 @@ pub async fn make_accounts(state: &AppState) -> Result<(), FirstAdministratorErr
     }
     let password = password(state)?;
     let least = Settings::read(&state.store).await?.password_length;
-    password.check_length(least).map_err(|_| FirstAdministratorError::BadLength { least })?;
+    password.check_new(least)?;
     let password_hash = state.passwords.hash(password).await?;
     let made = async {
         let now = state.clock.now();
@@ -130,7 +127,7 @@ fn password(state: &AppState) -> Result<Password, FirstAdministratorError> {
     }
     let file = state.config.home.join("config/secrets/admin-password");
     match fs::read_to_string(&file).map(Zeroizing::new) {
-        Ok(text) => Ok(Password::from(text.trim_end_matches(['\r', '\n']).to_owned())),
+        Ok(text) => Ok(Password::of_file(&text)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             Err(FirstAdministratorError::NoPassword { file })
         }

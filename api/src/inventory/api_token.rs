@@ -9,6 +9,7 @@ use crate::app::AppState;
 use crate::audit;
 use crate::auth::api_token::Secret;
 use crate::error::{ApiError, Code};
+use crate::json::Unranged;
 use crate::settings::Settings;
 use crate::store::api_token::ApiToken;
 
@@ -24,14 +25,18 @@ pub async fn create(
     by: &str,
     user: UserId,
     name: String,
-    days: Option<u32>,
+    days: Option<Unranged>,
 ) -> Result<(ApiToken, Zeroizing<String>), ApiError> {
     let most = Settings::read(&state.store).await?.api_token_days;
-    let days = days.unwrap_or_else(|| most.min(DEFAULT_DAYS));
-    if !(1..=most).contains(&days) {
-        let message = format!("must be 1 to {most}, as the setting apiTokenMaxDays has it");
-        return Err(ApiError::invalid_field("validDays", message));
-    }
+    let days = match days {
+        Some(days) => days.between(1, most),
+        None => Some(most.min(DEFAULT_DAYS)),
+    };
+    let out_of_range = || {
+        let longest = format!("{most}, as the setting apiTokenMaxDays has it");
+        ApiError::invalid_field("validDays", format!("must be a whole number from 1 to {longest}"))
+    };
+    let days = days.ok_or_else(out_of_range)?;
     let now = state.clock.now();
     let secret = Secret::new(&*state.random);
     let token = ApiToken {

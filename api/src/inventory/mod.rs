@@ -6,6 +6,7 @@ pub mod cert_issuer;
 pub mod csr_generator;
 pub mod key_store;
 pub mod local_ca;
+pub mod own_address;
 pub mod profile;
 mod profile_ceiling;
 mod profile_check;

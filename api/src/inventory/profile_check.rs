@@ -3,7 +3,7 @@
 use der::Decode as _;
 use der::asn1::ObjectIdentifier;
 
-use super::profile_definition::{MINUTES_A_DAY, ProfileDefinition};
+use super::profile_definition::{HUNDRED_YEARS, ProfileDefinition};
 use super::profile_values::SubjectAttribute;
 use crate::asn1::Tlv;
 use crate::certificate::{ExtendedKeyUsage, KeyUsage};
@@ -95,9 +95,8 @@ impl ProfileDefinition {
     ///
     /// The first problem, by its field.
     pub fn check(&self) -> Result<(), ProfileProblem> {
-        let hundred_years = 36_525 * MINUTES_A_DAY;
         if self.lifetime_in_minutes <= self.backdate_minutes
-            || self.lifetime_in_minutes > hundred_years
+            || self.lifetime_in_minutes > HUNDRED_YEARS
         {
             return Err(ProfileProblem::Lifetime);
         }

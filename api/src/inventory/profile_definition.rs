@@ -64,6 +64,9 @@ pub struct ProfileDefinition {
 /// Minutes of a day.
 pub(super) const MINUTES_A_DAY: u32 = 24 * 60;
 
+/// No certificate is valid for more minutes.
+pub const HUNDRED_YEARS: u32 = 36_525 * MINUTES_A_DAY;
+
 impl ProfileDefinition {
     /// `TLS Server and Client`, the profile of the first start.
     pub fn first() -> Self {

@@ -3,6 +3,7 @@
 use chancery_shared::id::{CertIssuerId, TeamId, UserId};
 use serde_json::Value;
 
+use super::own_address;
 use super::standing;
 use super::user::check_administrators;
 use crate::app::AppState;
@@ -11,7 +12,6 @@ use crate::auth::Administrator;
 use crate::auth::client_address::ClientAddress;
 use crate::error::{ApiError, Code, Dependant};
 use crate::inventory::settle;
-use crate::ip_white_list::IpWhiteList;
 use crate::reference::name_taken;
 use crate::retention;
 use crate::store::account::Group;
@@ -120,7 +120,7 @@ async fn plan(
         administrators_of(after.internal_group, &members),
     )?;
     let issuers = change.authorised_cas.clone().unwrap_or(issuers);
-    check_not_shut_out(by, from, &members, &after.ip_white_list)?;
+    own_address::check_list(by, from, &members, &after.ip_white_list)?;
     if before_group == Group::Administrators && after.internal_group != Group::Administrators {
         check_not_last(state, &after).await?;
     }
@@ -191,29 +191,6 @@ async fn unused(state: &AppState, id: TeamId) -> Result<Team, ApiError> {
         check_not_last(state, &team).await?;
     }
     Ok(team)
-}
-
-/// A list of addresses must not shut out the member who sets it: it would be nobody's to undo.
-///
-/// # Errors
-///
-/// [`Code::InvalidRequest`] naming `ipWhiteList`.
-pub fn check_not_shut_out(
-    by: &Administrator,
-    from: ClientAddress,
-    members: &[UserId],
-    list: &str,
-) -> Result<(), ApiError> {
-    let problem = |message: String| ApiError::invalid_field("ipWhiteList", message);
-    let list = IpWhiteList::read(list).map_err(|error| problem(error.to_string()))?;
-    let is_allowed = list.is_empty() || from.0.is_some_and(|address| list.holds(address));
-    if is_allowed || !members.contains(&by.actor().user_id()) {
-        return Ok(());
-    }
-    Err(problem(format!(
-        "would shut you out, a member who comes from {}; add that address, or leave the team first",
-        from.0.map_or_else(|| "an unknown address".to_owned(), |address| address.to_string())
-    )))
 }
 
 async fn find(state: &AppState, id: TeamId) -> Result<Team, ApiError> {

@@ -2,10 +2,12 @@
 
 use chancery_shared::id::{TeamId, UserId};
 
+use super::own_address;
 use super::standing::{self, Standing};
 use crate::app::AppState;
-use crate::audit::Item as _;
+use crate::audit::{Item as _, with_new_password};
 use crate::auth::Administrator;
+use crate::auth::client_address::ClientAddress;
 use crate::auth::password::Password;
 use crate::error::{ApiError, Code};
 use crate::inventory::settle;
@@ -35,10 +37,13 @@ pub struct UserChange {
 /// # Errors
 ///
 /// [`Code::NotFound`]; [`Code::NotPermitted`] where administrators change their own role or password so,
-/// or an API token sets a password or gives someone the rights of an administrator; [`Code::LastAdministrator`]. Nothing has changed then.
+/// or an API token sets a password or gives someone the rights of an administrator;
+/// [`Code::InvalidRequest`] where a team would shut out who joins it; [`Code::LastAdministrator`].
+/// Nothing has changed then.
 pub async fn change(
     state: &AppState,
     by: &Administrator,
+    from: ClientAddress,
     id: UserId,
     change: UserChange,
 ) -> Result<(), ApiError> {
@@ -73,7 +78,11 @@ pub async fn change(
         || after.group != group_before
         || teams_before.iter().any(|team| !teams_after.contains(team));
     let standing = Standing::new(&after, teams_after, &of_administrators);
-    if let Err(refused) = check_change(by, &after, &standing_before, &standing) {
+    let mut checked = check_change(by, &after, &standing_before, &standing);
+    if checked.is_ok() && id == by.actor().user_id() && change.teams.is_some() {
+        checked = own_address::check_teams(&mut write, from, teams_after).await;
+    }
+    if let Err(refused) = checked {
         write.let_go().await?;
         return Err(refused);
     }
@@ -90,10 +99,8 @@ pub async fn change(
     let username = &after.username;
     check_administrators(&mut write, &format!("the user {username} would no longer be one"))
         .await?;
-    let mut fields = (&after, teams_after).fields();
-    if is_new_password && let Some(fields) = fields.as_object_mut() {
-        fields.insert("passwordChanged".to_owned(), true.into());
-    }
+    let fields = (&after, teams_after).fields();
+    let fields = if is_new_password { with_new_password(fields) } else { fields };
     let entry = state.audited("change", "users").on(&id, &after.username);
     write.commit(entry.before(fields_before).after(fields)).await?;
     tracing::info!(administrator = by.username(), user.id = %id, "changed a user");

@@ -2,6 +2,7 @@
 
 mod absent;
 mod fault;
+mod whole;
 
 use axum::extract::{FromRequest, Request};
 use axum::http::HeaderMap;
@@ -15,6 +16,8 @@ pub use absent::{
     empty_clears, empty_clears_list, empty_is_absent, empty_is_default, empty_is_no_list,
     must_be_absent,
 };
+
+pub use whole::{Unranged, Whole};
 
 use crate::app::AppState;
 use crate::auth;

@@ -8,6 +8,8 @@ use crate::testing::{Api, api_on};
 
 const OPEN: &str = "010101010101010101010101";
 const CLOSED: &str = "020202020202020202020202";
+/// Of nothing.
+const FREE: &str = "040404040404040404040404";
 const GONE: &str = "030303030303030303030303";
 
 async fn apis() -> Vec<(&'static str, Api)> {
@@ -42,13 +44,40 @@ async fn an_item_is_found_by_id_and_by_name_unless_it_is_deleted() {
 }
 
 #[tokio::test]
-async fn a_text_is_a_name_first_and_an_id_where_nothing_is_called_so() {
+async fn an_id_is_never_taken_for_the_name_of_another() {
     for (engine, api) in apis().await {
         let sql = format!("UPDATE cert_issuer SET name = '{CLOSED}' WHERE name = 'Open'");
         api.state.store.execute_for_test(&sql).await;
 
-        assert_eq!(either(&api, CLOSED).await, OPEN.parse().ok(), "{engine}");
+        assert_eq!(either(&api, CLOSED).await, CLOSED.parse().ok(), "{engine}");
         assert_eq!(either(&api, OPEN).await, OPEN.parse().ok(), "{engine}");
+    }
+}
+
+#[tokio::test]
+async fn what_is_called_like_an_id_that_nothing_has_is_found_by_that_name() {
+    for (engine, api) in apis().await {
+        let sql = format!("UPDATE cert_issuer SET name = '{FREE}' WHERE name = 'Open'");
+        api.state.store.execute_for_test(&sql).await;
+
+        assert_eq!(either(&api, FREE).await, OPEN.parse().ok(), "{engine}");
+    }
+}
+
+#[test]
+fn twenty_four_hexadecimal_digits_look_like_an_id() {
+    for (text, expected) in [
+        (OPEN, true),
+        ("abcdefabcdefabcdefabcdef", true),
+        ("ABCDEFABCDEFABCDEFABCDEF", true),
+        ("0123456789abcdef01234567", true),
+        ("0123456789abcdef0123456", false),
+        ("0123456789abcdef012345678", false),
+        ("0123456789abcdef0123456g", false),
+        ("0123456789abcdef 1234567", false),
+        ("", false),
+    ] {
+        assert_eq!(looks_like_an_id(text), expected, "{text}");
     }
 }
 

@@ -110,7 +110,7 @@ async fn change_password(
     }
     change
         .new_password
-        .check_length(attempt.settings().password_length)
+        .check_new(attempt.settings().password_length)
         .map_err(|error| ApiError::invalid_field("newPassword", error.to_string()))?;
     if is_same {
         return Err(ApiError::invalid_field("newPassword", "must differ from the old one"));

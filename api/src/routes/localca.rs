@@ -108,9 +108,10 @@ async fn understand(
     let mut faults = Faults::default();
     faults.check_name("name", &body.name, 100);
     let longest = longest_life(&ceiling)?;
-    if !(1..=longest).contains(&body.lifetime_in_days) {
-        faults.add("lifetimeInDays", format!("must be 1 to {longest}"));
-    }
+    let lifetime_in_days = body.lifetime_in_days.between(1, longest).unwrap_or_else(|| {
+        faults.add("lifetimeInDays", format!("must be a whole number from 1 to {longest}"));
+        longest
+    });
     refuse_later_fields(&body, &mut faults);
     let subject = subject(&body.subject_dn, &mut faults);
     let signing = algorithms(&body, &mut faults);
@@ -164,7 +165,7 @@ async fn understand(
         definition: LocalCaDefinition {
             key_algorithm,
             signature_algorithm,
-            lifetime_in_days: body.lifetime_in_days,
+            lifetime_in_days,
             path_length: body.path_length,
             name_constraints: body.name_constraints,
             policies,

@@ -15,6 +15,7 @@ use crate::app::AppState;
 use crate::auth::Administrator;
 use crate::auth::client_address::ClientAddress;
 use crate::error::{ApiError, JsonError};
+use crate::inventory::own_address;
 use crate::inventory::standing;
 use crate::inventory::team::{self, TeamChange};
 use crate::ip_white_list::IpWhiteList;
@@ -87,7 +88,7 @@ async fn create(
         faults.references::<CertIssuer>(&state, "authorisedCas", &new.authorised_cas).await?;
     let members = faults.references::<Account>(&state, "members", &new.members).await?;
     faults.finish()?;
-    team::check_not_shut_out(&by, from, &members, &ip_white_list)?;
+    own_address::check_list(&by, from, &members, &ip_white_list)?;
     let group = new.internal_group.unwrap_or(Group::User).into();
     standing::check_members(&by, &[], team::administrators_of(group, &members))?;
     if state.store.team_named(&new.name).await?.is_some() {

@@ -13,6 +13,7 @@ use super::json::user::{NewUser, UserChangeBody, UserItem};
 use super::validate::Faults;
 use crate::app::AppState;
 use crate::auth::Administrator;
+use crate::auth::client_address::ClientAddress;
 use crate::echo::cut;
 use crate::error::{ApiError, Code, JsonError};
 use crate::inventory::standing::Standing;
@@ -22,6 +23,7 @@ use crate::request::PathId;
 use crate::retention;
 use crate::settings::Settings;
 use crate::store::account::Account;
+use crate::store::audit::SYSTEM;
 use crate::store::team::Team;
 
 /// Users, for administrators.
@@ -78,10 +80,13 @@ async fn create(
     let settings = Settings::read(&state.store).await?;
     let mut faults = Faults::default();
     faults.check_name("username", &new.username, 64);
+    if new.username.to_lowercase() == SYSTEM {
+        faults.add("username", "is what the audit calls the service itself; choose another name");
+    }
     if let Some(email) = &new.email {
         faults.check_email("email", email);
     }
-    if let Err(error) = new.password.check_length(settings.password_length) {
+    if let Err(error) = new.password.check_new(settings.password_length) {
         faults.add("password", error.to_string());
     }
     let teams = faults.references::<Team>(&state, "teamsIds", &new.teams_ids).await?;
@@ -134,6 +139,7 @@ async fn create(
 async fn change(
     State(state): State<AppState>,
     by: Administrator,
+    from: ClientAddress,
     PathId(id): PathId<kind::User>,
     Json(body): Json<UserChangeBody>,
 ) -> Result<Json<UserItem>, ApiError> {
@@ -147,7 +153,7 @@ async fn change(
     }
     if let Some(password) = &body.password {
         let settings = Settings::read(&state.store).await?;
-        if let Err(error) = password.check_length(settings.password_length) {
+        if let Err(error) = password.check_new(settings.password_length) {
             faults.add("password", error.to_string());
         }
     }
@@ -167,7 +173,7 @@ async fn change(
         teams,
         must_change_password: body.must_change_password,
     };
-    user::change(&state, &by, id, change).await?;
+    user::change(&state, &by, from, id, change).await?;
     read(&state, id).await.map(Json)
 }
 

@@ -1,11 +1,14 @@
 //! Rules for the fields of items, collected so that one answer names every field at fault.
 
+use std::sync::LazyLock;
+
 use chancery_shared::id::Id;
+use regex::Regex;
 
 use crate::app::AppState;
 use crate::error::{ApiError, Code, FieldError};
 use crate::name::email_address;
-use crate::reference::{Find, Item, by_either, unknown_words};
+use crate::reference::{Find, Item, by_either, looks_like_an_id, unknown_words};
 use crate::store::{Store, StoreError};
 
 /// The fields found wrong so far.
@@ -34,13 +37,22 @@ impl Faults {
         }
     }
 
-    /// A name: `most` characters at most, none of them a control character, no blank around.
+    /// A name: `most` characters at most, all of which show, no blank around; not of the form of an id.
     pub(super) fn check_name(&mut self, field: &str, text: &str, most: usize) {
         let length = text.chars().count();
         if text.is_empty() || length > most {
             self.add(field, format!("must have 1 to {most} characters"));
-        } else if text.trim() != text || text.contains(char::is_control) {
-            self.add(field, "must have no blank at either end and no control character");
+        } else if text.trim() != text || INVISIBLE.is_match(text) {
+            self.add(
+                field,
+                "must have no blank at either end and no character that does not show, such as a \
+                 control or format character",
+            );
+        } else if looks_like_an_id(text) {
+            self.add(
+                field,
+                "must not look like an id, which is 24 hexadecimal digits; name it otherwise",
+            );
         }
     }
 
@@ -93,3 +105,10 @@ impl Faults {
         }
     }
 }
+
+/// Controls, formats and what no version of Unicode has assigned; what separates lines; what shows as
+/// nothing though it counts as a letter or a mark; and the pattern of no dots in Braille.
+static INVISIBLE: LazyLock<Regex> = LazyLock::new(|| {
+    #[expect(clippy::expect_used, reason = "the pattern is ours")]
+    Regex::new(r"[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u{2800}]").expect("a pattern")
+});

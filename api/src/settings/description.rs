@@ -68,6 +68,16 @@ pub enum Value {
 }
 
 impl Description {
+    /// The least number that may be set; 0 where it takes none.
+    pub const fn least(&self) -> u32 {
+        if let Kind::Number { least, .. } = self.kind { least } else { 0 }
+    }
+
+    /// The greatest.
+    pub const fn most(&self) -> u32 {
+        if let Kind::Number { most, .. } = self.kind { most } else { 0 }
+    }
+
     /// What holds where nobody has set it.
     pub fn default(&self) -> Value {
         match self.kind {

@@ -59,26 +59,35 @@ impl Store {
     /// [`StoreError::Open`] or [`StoreError::Migrate`]. A migration that failed is undone; those
     /// before it stay.
     pub async fn open(url: &str) -> Result<Self, StoreError> {
-        sqlx::any::install_default_drivers();
-        let options: AnyConnectOptions = url.parse().map_err(StoreError::Open)?;
-        let pool = AnyPoolOptions::new()
-            .max_connections(MAX_CONNECTIONS)
-            .acquire_timeout(ACQUIRE_TIMEOUT)
-            .after_connect(|connection, _| Box::pin(async move { prepare(connection).await }))
-            .test_before_acquire(false)
-            .before_acquire(|connection, used| Box::pin(is_usable(connection, used.idle_for)))
-            .connect_with(options)
-            .await
-            .map_err(StoreError::Open)?;
-        let connection = pool.acquire().await.map_err(StoreError::Open)?;
-        let name = EngineName::of(&connection);
-        drop(connection);
+        let (pool, name) = connect(url).await?;
         schema::migrate(&pool, name).await?;
+        Ok(Self::of(pool, name))
+    }
+
+    /// Opens the database at `url` as it is: makes none, and brings no schema up to date, for whoever
+    /// looks at the database of a service that runs.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Open`] where there is none, [`StoreError::OtherSchema`] where it is not that of a
+    /// service of this version.
+    pub async fn open_as_it_is(url: &str) -> Result<Self, StoreError> {
+        let (pool, name) = match url.split_once('?') {
+            Some((file, parameters)) if file.starts_with("sqlite:") => {
+                connect(&format!("{file}?{}", parameters.replace("mode=rwc", "mode=rw"))).await?
+            }
+            _ => connect(url).await?,
+        };
+        schema::check(&pool, name).await?;
+        Ok(Self::of(pool, name))
+    }
+
+    fn of(pool: AnyPool, name: EngineName) -> Self {
         let engine = match name {
             EngineName::Sqlite => Engine::Sqlite { seat: Seat::default() },
             EngineName::Postgres => Engine::Postgres,
         };
-        Ok(Self {
+        Self {
             pool,
             engine,
             writer: Writer::default(),
@@ -87,7 +96,7 @@ impl Store {
             readings: Arc::default(),
             searches: Arc::new(Semaphore::new(MAX_SEARCHES)),
             turn: Arc::default(),
-        })
+        }
     }
 
     /// Ends all connections, after the statements that run.
@@ -199,6 +208,24 @@ impl Store {
     pub(super) fn without_writer(&self) -> Self {
         Self { writer: Writer::default(), ..self.clone() }
     }
+}
+
+async fn connect(url: &str) -> Result<(AnyPool, EngineName), StoreError> {
+    sqlx::any::install_default_drivers();
+    let options: AnyConnectOptions = url.parse().map_err(StoreError::Open)?;
+    let pool = AnyPoolOptions::new()
+        .max_connections(MAX_CONNECTIONS)
+        .acquire_timeout(ACQUIRE_TIMEOUT)
+        .after_connect(|connection, _| Box::pin(async move { prepare(connection).await }))
+        .test_before_acquire(false)
+        .before_acquire(|connection, used| Box::pin(is_usable(connection, used.idle_for)))
+        .connect_with(options)
+        .await
+        .map_err(StoreError::Open)?;
+    let connection = pool.acquire().await.map_err(StoreError::Open)?;
+    let name = EngineName::of(&connection);
+    drop(connection);
+    Ok((pool, name))
 }
 
 /// What each new connection is told before its first statement.

@@ -18,6 +18,14 @@ pub enum StoreError {
          database; the extension comes with PostgreSQL's contrib package"
     )]
     NoTrigrams(#[source] sqlx::migrate::MigrateError),
+    /// The database has no schema; only where none is made.
+    #[error("this is no database of the service")]
+    NoSchema(#[source] sqlx::Error),
+    /// The schema is not that of this build; only where it is left as it is.
+    #[error(
+        "the database's schema is of another version of the service; start this one on it first"
+    )]
+    OtherSchema,
     /// The engine is away, busy or full: the same call may pass later.
     #[error("the database is not available (table {table})")]
     Unavailable {

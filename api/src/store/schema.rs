@@ -6,6 +6,11 @@ use sqlx::migrate::{MigrateError, Migrator};
 use super::StoreError;
 use super::engine::EngineName;
 
+statements! {
+    /// The table is the library's.
+    NEWEST = "SELECT MAX(version) FROM _sqlx_migrations";
+}
+
 /// For both engines.
 static COMMON: Migrator = sqlx::migrate!("../migrations");
 /// What only one engine can say, numbered in the same row.
@@ -15,6 +20,16 @@ static POSTGRES: Migrator = sqlx::migrate!("../migrations/postgres");
 /// Brings the schema up to date.
 pub(super) async fn migrate(pool: &AnyPool, engine: EngineName) -> Result<(), StoreError> {
     migrator(engine).run(pool).await.map_err(sort)
+}
+
+/// Whether the schema is up to date already.
+pub(super) async fn check(pool: &AnyPool, engine: EngineName) -> Result<(), StoreError> {
+    let newest: Option<i64> =
+        sqlx::query_scalar(NEWEST).fetch_one(pool).await.map_err(StoreError::NoSchema)?;
+    if newest == migrator(engine).iter().map(|migration| migration.version).max() {
+        return Ok(());
+    }
+    Err(StoreError::OtherSchema)
 }
 
 fn migrator(engine: EngineName) -> Migrator {

@@ -139,6 +139,20 @@ impl Store {
 }
 
 impl Write {
+    /// The team of this id, as this transaction sees it.
+    ///
+    /// # Errors
+    ///
+    /// Only if the database fails.
+    pub async fn team(&mut self, id: TeamId) -> Result<Option<Team>, StoreError> {
+        let row: Option<Row> = sqlx::query_as(BY_ID)
+            .bind(id.to_string())
+            .fetch_optional(self.connection())
+            .await
+            .map_err(StoreError::of(TABLE))?;
+        row.map(Team::try_from).transpose()
+    }
+
     /// Inserts a team without members.
     ///
     /// # Errors

@@ -49,7 +49,8 @@ pub(crate) async fn postgres_without_rights() -> (String, String) {
     (format!("{scheme}://{role}:pw@{place}"), role)
 }
 
-async fn postgres_database() -> String {
+/// URL of a database without a schema.
+pub(crate) async fn postgres_database() -> String {
     let server = std::env::var("CHANCERY_TEST_POSTGRES").expect(
         "CHANCERY_TEST_POSTGRES must be the URL of a PostgreSQL server where databases may be \
          created, such as postgres://postgres@127.0.0.1:5432/postgres; ./test.sh starts one",

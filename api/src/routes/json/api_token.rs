@@ -4,7 +4,7 @@ use chancery_shared::id::RowId;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use crate::json::empty_is_absent;
+use crate::json::{Unranged, empty_is_absent};
 use crate::store::api_token::ApiToken;
 use crate::timestamp;
 
@@ -58,5 +58,6 @@ pub struct NewApiToken {
     /// How many days it lasts: 1 to the setting `apiTokenMaxDays`, which is also what holds where it
     /// is left out, but 90 at most then.
     #[serde(default, deserialize_with = "empty_is_absent")]
-    pub valid_days: Option<u32>,
+    #[schema(value_type = Option<u32>)]
+    pub valid_days: Option<Unranged>,
 }

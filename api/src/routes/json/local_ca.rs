@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 
 use crate::certificate::CertificatePolicy;
 use crate::issuance::name_constraints::NameConstraintsText;
-use crate::json::{empty_is_absent, empty_is_no_list};
+use crate::json::{Unranged, empty_is_absent, empty_is_no_list};
 
 /// A Local CA that is to be made.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -36,7 +36,8 @@ pub struct NewLocalCaBody {
     /// Such as `CN=Example Root CA, O=Example`.
     pub subject_dn: String,
     /// How long its certificate lasts, 1 to 9,200 days.
-    pub lifetime_in_days: u32,
+    #[schema(value_type = u32)]
+    pub lifetime_in_days: Unranged,
     /// `RSA 2048`, `RSA 3072`, `RSA 4096`, `ECDSA P-256`, `ECDSA P-384`, `ECDSA P-521`, `Ed25519`.
     pub key_algorithm: String,
     /// `SHA-256`, `SHA-384` or `SHA-512`; absent: what suits the key.

@@ -5,10 +5,10 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::certificate::{CertificatePolicy, ExtendedKeyUsage, KeyUsage};
-use crate::inventory::profile_definition::ProfileDefinition;
+use crate::inventory::profile_definition::{HUNDRED_YEARS, ProfileDefinition};
 use crate::inventory::profile_values::{AllowedKeyAlgorithm, AllowedSanType, CustomExtension};
 use crate::inventory::subject_rules::SubjectRules;
-use crate::json::{empty_is_absent, empty_is_no_list};
+use crate::json::{Whole, empty_is_absent, empty_is_no_list};
 use crate::store::profile::Profile;
 use crate::timestamp;
 
@@ -50,7 +50,8 @@ pub struct NewProfile {
     /// 1 to 100 characters, unique.
     pub name: String,
     /// From notBefore to notAfter, both inclusive.
-    pub lifetime_in_minutes: u32,
+    #[schema(value_type = u32)]
+    pub lifetime_in_minutes: Whole<1, HUNDRED_YEARS>,
     /// Usages of the key; at least one.
     #[serde(default, deserialize_with = "empty_is_no_list")]
     #[schema(value_type = Vec<String>)]
@@ -90,14 +91,15 @@ pub struct NewProfile {
     pub ocsp_no_check: Option<bool>,
     /// 0 where it is left out.
     #[serde(default, deserialize_with = "empty_is_absent")]
-    pub backdate_minutes: Option<u32>,
+    #[schema(value_type = Option<u32>)]
+    pub backdate_minutes: Option<Whole<0, HUNDRED_YEARS>>,
 }
 
 impl NewProfile {
     /// Name and contents; what was left out has its default.
     pub fn into_parts(self) -> (String, ProfileDefinition) {
         let definition = ProfileDefinition {
-            lifetime_in_minutes: self.lifetime_in_minutes,
+            lifetime_in_minutes: self.lifetime_in_minutes.number(),
             key_usages: self.key_usages,
             enhanced_key_usages: self.enhanced_key_usages,
             include_sans_from_csr: self.include_sans_from_csr.unwrap_or(true),
@@ -111,7 +113,7 @@ impl NewProfile {
             policies: self.policies,
             custom_extensions: self.custom_extensions,
             ocsp_no_check: self.ocsp_no_check.unwrap_or(false),
-            backdate_minutes: self.backdate_minutes.unwrap_or(0),
+            backdate_minutes: self.backdate_minutes.map_or(0, Whole::number),
         };
         (self.name, definition)
     }

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value as JsonValue, json};
 use utoipa::ToSchema;
 
-use crate::json::{empty_clears, empty_is_absent};
+use crate::json::{Whole, empty_clears, empty_is_absent};
 use crate::settings::{self, Description, Kind, Period, TimeUnit, Value};
 
 /// What kind of value a setting has.
@@ -114,19 +114,31 @@ pub struct SettingsBody {
     pub token_lifetime: Option<Period>,
     /// The most days of an API token.
     #[serde(deserialize_with = "empty_is_absent")]
-    pub api_token_max_days: Option<u32>,
+    #[schema(value_type = Option<u32>)]
+    pub api_token_max_days:
+        Option<Whole<{ settings::API_TOKEN_DAYS.least() }, { settings::API_TOKEN_DAYS.most() }>>,
     /// The fewest characters of a new password.
     #[serde(deserialize_with = "empty_is_absent")]
-    pub password_min_length: Option<u32>,
+    #[schema(value_type = Option<u32>)]
+    pub password_min_length:
+        Option<Whole<{ settings::PASSWORD_LENGTH.least() }, { settings::PASSWORD_LENGTH.most() }>>,
     /// After how many failed logins an account is locked or delayed.
     #[serde(deserialize_with = "empty_is_absent")]
-    pub login_failures: Option<u32>,
+    #[schema(value_type = Option<u32>)]
+    pub login_failures:
+        Option<Whole<{ settings::LOGIN_FAILURES.least() }, { settings::LOGIN_FAILURES.most() }>>,
     /// For how many seconds an administrator's account is delayed.
     #[serde(deserialize_with = "empty_is_absent")]
-    pub administrator_delay: Option<u32>,
+    #[schema(value_type = Option<u32>)]
+    pub administrator_delay: Option<
+        Whole<{ settings::ADMINISTRATOR_DELAY.least() }, { settings::ADMINISTRATOR_DELAY.most() }>,
+    >,
     /// How many failed logins an address may have within a minute.
     #[serde(deserialize_with = "empty_is_absent")]
-    pub address_failures: Option<u32>,
+    #[schema(value_type = Option<u32>)]
+    pub address_failures: Option<
+        Whole<{ settings::ADDRESS_FAILURES.least() }, { settings::ADDRESS_FAILURES.most() }>,
+    >,
     /// Where people find the service; null or empty: nowhere said.
     #[serde(deserialize_with = "empty_clears")]
     #[schema(value_type = Option<String>)]
@@ -140,13 +152,17 @@ impl SettingsBody {
             (settings::RETENTION, self.private_key_retention_period.map(Value::Period)),
             (settings::VISIBILITY, self.visibility.map(Value::Text)),
             (settings::TOKEN_LIFETIME, self.token_lifetime.map(Value::Period)),
-            (settings::API_TOKEN_DAYS, self.api_token_max_days.map(Value::Number)),
-            (settings::PASSWORD_LENGTH, self.password_min_length.map(Value::Number)),
-            (settings::LOGIN_FAILURES, self.login_failures.map(Value::Number)),
-            (settings::ADMINISTRATOR_DELAY, self.administrator_delay.map(Value::Number)),
-            (settings::ADDRESS_FAILURES, self.address_failures.map(Value::Number)),
+            (settings::API_TOKEN_DAYS, number(self.api_token_max_days)),
+            (settings::PASSWORD_LENGTH, number(self.password_min_length)),
+            (settings::LOGIN_FAILURES, number(self.login_failures)),
+            (settings::ADMINISTRATOR_DELAY, number(self.administrator_delay)),
+            (settings::ADDRESS_FAILURES, number(self.address_failures)),
             (settings::SYSTEM_URL, self.system_url.map(|url| Value::Text(url.unwrap_or_default()))),
         ];
         values.into_iter().filter_map(|(of, value)| Some((of, value?))).collect()
     }
+}
+
+fn number<const LEAST: u32, const MOST: u32>(given: Option<Whole<LEAST, MOST>>) -> Option<Value> {
+    given.map(|given| Value::Number(given.number()))
 }

@@ -60,6 +60,7 @@ async fn every_statement_can_be_prepared_on_both_engines() {
         super::retention::STATEMENTS,
         super::retention::LOCAL_CA_STATEMENTS,
         super::retention::UNEXPIRED_STATEMENTS,
+        super::schema::STATEMENTS,
         super::setting::STATEMENTS,
         super::team::STATEMENTS,
     ];

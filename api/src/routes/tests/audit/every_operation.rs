@@ -2,14 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use axum::body::Body;
-use axum::http::{Method, header};
-use chancery_shared::id::UserId;
 use serde_json::{Value, json};
 
 use super::super::certs::{CSR, FOREIGN, ISSUER};
 use super::audit;
-use crate::testing::{Answer, Api, PASSWORD, Persona, api, api_with_issuer};
+use super::calls::{Calls, machine, send};
+use crate::testing::{Api, PASSWORD, Persona, api, api_with_issuer};
 
 /// Have a body, and change nothing.
 const READING: &[(&str, &str)] = &[("post", "/api/certs/search")];
@@ -38,58 +36,26 @@ async fn changing(api: &Api) -> BTreeSet<(String, String)> {
     operations
 }
 
-async fn send(persona: &Persona, method: &str, path: &str, id: &str, body: &Value) -> Answer {
-    let method: Method = method.to_uppercase().parse().unwrap();
-    let request = persona.request(method, path).header("X-Request-Id", id);
-    let request = request.header(header::CONTENT_TYPE, "application/json");
-    let body = if body.is_null() { Body::empty() } else { Body::from(body.to_string()) };
-    persona.send(request.body(body).unwrap()).await
-}
-
-/// Who acts as `user` by an API token.
-async fn machine(api: &Api, user: UserId) -> Persona {
-    let path = format!("/api/admin/users/{user}/apitokens");
-    let made = api.administrator().post(&path, &json!({"name": "robot", "validDays": 1})).await;
-    api.with_token(made.json()["token"].as_str().map(str::to_owned))
-}
-
-/// Calls, each of which must succeed and leave its entry.
-struct Calls<'a> {
-    api: &'a Api,
-    done: BTreeSet<(String, String)>,
-}
-
-impl Calls<'_> {
-    async fn call(
-        &mut self,
-        persona: (&str, &Persona),
-        (method, template): (&str, &str),
-        id: &str,
-        body: Value,
-        told: (&str, &str),
-    ) -> Value {
-        let request_id = format!("call-{}", self.done.len());
-        let (id, token) = id.split_once(' ').unwrap_or((id, ""));
-        let path = template.replace("{id}", id).replace("{tokenId}", token);
-        let answer = send(persona.1, method, &path, &request_id, &body).await;
-        assert_eq!(answer.status, 200, "{method} {path}: {}", answer.text);
-        let entries = audit(self.api, &format!("requestId={request_id}")).await;
-        assert!(!entries.is_empty(), "{method} {path} left nothing");
-        for entry in &entries {
-            assert_eq!(entry["username"], persona.0, "{method} {path}: {entry}");
-            let token = persona.1.api_token_id();
-            assert_eq!(entry["apiTokenId"], json!(token), "{method} {path}: {entry}");
-            assert_eq!(entry["result"], "ok", "{method} {path}: {entry}");
-        }
-        let words = |entry: &Value| (entry["action"] == told.0) && (entry["objectKind"] == told.1);
-        assert!(entries.iter().any(words), "{method} {path}: {entries:?}");
-        self.done.insert((method.to_owned(), template.to_owned()));
-        serde_json::from_str(&answer.text).unwrap_or_default()
-    }
-}
-
 fn id(item: &Value) -> String {
     item["id"].as_str().unwrap().to_owned()
+}
+
+/// A Key Store and a Local CA.
+async fn change_what_issues(
+    calls: &mut Calls<'_>,
+    admin: (&'static str, &Persona),
+    [store, ca]: [&Value; 2],
+) {
+    let path = ("put", "/api/admin/keystores/{id}");
+    calls.call(admin, path, &id(store), json!({"name": "Safe"}), ("change", "keystores")).await;
+    let path = ("put", "/api/admin/localca/{id}");
+    calls.call(admin, path, &id(ca), json!({"name": "Newer"}), ("change", "localca")).await;
+    for (word, path) in [
+        ("offline", "/api/admin/localca/{id}/offline"),
+        ("online", "/api/admin/localca/{id}/online"),
+    ] {
+        calls.call(admin, ("post", path), &id(ca), Value::Null, (word, "localca")).await;
+    }
 }
 
 #[tokio::test]
@@ -132,14 +98,7 @@ async fn every_operation_that_changes_something_leaves_an_entry() {
     });
     let path = ("post", "/api/admin/localca");
     let ca = calls.call(admin, path, "", ca, ("create", "localca")).await;
-    let path = ("put", "/api/admin/keystores/{id}");
-    calls.call(admin, path, &id(&store), json!({"name": "Safe"}), ("change", "keystores")).await;
-    let path = ("put", "/api/admin/localca/{id}");
-    calls.call(admin, path, &id(&ca), json!({"name": "Newer"}), ("change", "localca")).await;
-    for word in ["offline", "online"] {
-        let path = format!("/api/admin/localca/{{id}}/{word}");
-        calls.call(admin, ("post", &path), &id(&ca), Value::Null, (word, "localca")).await;
-    }
+    change_what_issues(&mut calls, admin, [&store, &ca]).await;
     let profile = json!({
         "name": "Short", "lifetimeInMinutes": 60, "keyUsages": ["Digital Signature"],
         "enhancedKeyUsages": ["Server Authentication"], "allowedSanTypes": ["DNS"],

@@ -2,6 +2,7 @@
 
 mod api_tokens;
 mod asked;
+mod calls;
 mod every_operation;
 mod head;
 mod refused_token;
