@@ -166,8 +166,8 @@ async fn a_user_or_team_named_by_its_id_is_that_one() {
 async fn a_search_by_the_id_of_an_issuer_finds_what_that_one_issued() {
     let api = api_with_issuer().await;
     let request = json!({"caName": "Chancery Issuer", "csr": super::certs::CSR});
-    let issued = api.member().post("/api/certs/requestp10", &request).await;
-    assert_eq!(issued.status, 200, "{}", issued.text);
+    let made = api.member().post("/api/certs/requestp10", &request).await;
+    assert_eq!(made.status, 200, "{}", made.text);
     let admin = api.administrator();
     let issuer = admin.get("/api/admin/ca").await.json()[0]["id"].as_str().unwrap().to_owned();
     let (_, _, body) = makings().pop().unwrap();
