@@ -106,11 +106,10 @@ async fn look_up(
     }
     if let Some(name) = &asked.ca_name {
         // Also those that are deleted: what they issued is there.
-        let mut ids: Vec<CertIssuerId> = store.cert_issuers_named(name).await?;
-        if ids.is_empty() {
-            ids.extend(name.parse::<CertIssuerId>().ok());
-        }
-        search.cert_issuer_ids = Some(ids);
+        search.cert_issuer_ids = Some(match name.parse::<CertIssuerId>() {
+            Ok(id) => vec![id],
+            Err(_) => store.cert_issuers_named(name).await?,
+        });
     }
     Ok((asked.team_name.is_none() || search.team_id.is_some())
         && (asked.owner_username.is_none() || search.owner_user_id.is_some()))

@@ -161,3 +161,22 @@ async fn a_user_or_team_named_by_its_id_is_that_one() {
         assert_eq!(teams.json()["teamsIds"], json!([team]), "{engine}: {}", teams.text);
     }
 }
+
+#[tokio::test]
+async fn a_search_by_the_id_of_an_issuer_finds_what_that_one_issued() {
+    let api = api_with_issuer().await;
+    let request = json!({"caName": "Chancery Issuer", "csr": super::certs::CSR});
+    let made = api.member().post("/api/certs/requestp10", &request).await;
+    assert_eq!(made.status, 200, "{}", made.text);
+    let admin = api.administrator();
+    let issuer = admin.get("/api/admin/ca").await.json()[0]["id"].as_str().unwrap().to_owned();
+    let (_, _, body) = makings().pop().unwrap();
+    let other = admin.post("/api/admin/ca", &called(body, "caName", "Other")).await;
+    assert_eq!(other.status, 200, "{}", other.text);
+    let sql = format!("UPDATE cert_issuer SET name = '{issuer}' WHERE name = 'Other'");
+    api.state.store.execute_for_test(&sql).await;
+
+    let found = admin.get(&format!("/api/certs?caName={issuer}")).await.json();
+
+    assert_eq!(found.as_array().map(Vec::len), Some(1), "{found}");
+}

@@ -40,15 +40,17 @@ async fn an_issuer_is_named_by_name_or_id_or_both() {
 }
 
 #[tokio::test]
-async fn a_name_that_looks_like_an_id_is_a_name() {
+async fn the_id_of_an_issuer_is_never_taken_for_the_name_of_another() {
     let api = api_with_issuer().await;
     let id = issuer_id(&api, ISSUER).await;
-    let other = make_issuer(&api, &id, json!({})).await;
+    make_issuer(&api, "Other", json!({})).await;
+    let sql = format!("UPDATE cert_issuer SET name = '{id}' WHERE name = 'Other'");
+    api.state.store.execute_for_test(&sql).await;
 
     let answer = request(&api.member(), &with(json!({"caName": id}))).await.json();
 
     let path = format!("/api/certs/{}", answer["id"].as_str().unwrap());
-    assert_eq!(api.member().get(&path).await.json()["caId"], other.as_str());
+    assert_eq!(api.member().get(&path).await.json()["caId"], id.as_str());
 }
 
 #[tokio::test]
