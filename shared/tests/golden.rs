@@ -134,6 +134,7 @@ fn replies() -> Vec<(&'static str, Reply)> {
         tokens: vec![token],
         keys: vec![key],
         ceiling: Policy::shipped(),
+        destroy_awaits_operator: true,
     };
     let signature = Some(Bytes(vec![1, 2, 3]));
     vec![

@@ -83,6 +83,7 @@ mod tests {
             tokens: vec![token; MAX_TOKENS],
             keys: vec![key; MAX_KEYS as usize],
             ceiling,
+            destroy_awaits_operator: true,
         };
 
         let reply =

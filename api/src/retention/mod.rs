@@ -34,7 +34,7 @@ pub use restore::restore;
 pub use resume::run_once as resume_once;
 pub use state::{Deleted, Deletion, Live, Retention, TooLate};
 
-use chancery_shared::id::UserId;
+use chancery_shared::id::{ApprovalId, UserId};
 use serde::{Deserialize, Serialize};
 
 use crate::app::AppState;
@@ -61,6 +61,17 @@ pub enum Outcome {
     Deleted,
     /// It is gone for good.
     Gone,
+}
+
+/// A Local CA that is removed while its key stays, disabled, until the signer's operator decides.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyWaits {
+    /// Of which item.
+    pub id: ItemId,
+    /// Its name.
+    pub name: String,
+    /// By which the operator decides, once they were asked.
+    pub approval_id: Option<ApprovalId>,
 }
 
 /// How long deleted items are kept.

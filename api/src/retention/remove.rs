@@ -5,13 +5,33 @@ use std::sync::Arc;
 use super::Refusal;
 use super::items::{Along, Items};
 use super::local_ca::{self, Attempt};
-use super::{By, hold, retention, told};
+use super::{By, KeyWaits, hold, retention, told};
 use crate::app::AppState;
 use crate::audit;
 use crate::error::ApiError;
 use crate::inventory::settle;
 use crate::store::Unaudited;
 use crate::store::retention::{ItemId, Transition};
+
+/// What became of one item.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Removed {
+    /// It was no longer to be removed.
+    NotAnyMore,
+    /// It is gone, and its key with it.
+    Whole,
+    /// It is gone, and its key waits.
+    But(KeyWaits),
+}
+
+impl Removed {
+    pub(super) fn into_key_waits(self) -> Option<KeyWaits> {
+        match self {
+            Self::But(waits) => Some(waits),
+            Self::NotAnyMore | Self::Whole => None,
+        }
+    }
+}
 
 /// Why an item goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,24 +51,30 @@ pub(super) enum Reason {
 ///
 /// [`super::Refusal`] in the words of HTTP, or signer or database failed: then what was not removed
 /// is what it was, unless the code is `outcome_unknown`.
-pub async fn remove(state: &AppState, by: By, id: ItemId, along: Along) -> Result<(), ApiError> {
+pub async fn remove(
+    state: &AppState,
+    by: By,
+    id: ItemId,
+    along: Along,
+) -> Result<Vec<KeyWaits>, ApiError> {
     let state = state.clone();
     let running = tokio::spawn(audit::carried(async move {
-        let order = rehearse_removal(&state, id, along).await?;
+        let order = plan(&state, id, along).await?.1;
         // Nothing goes where it is known already that not all can.
         for each in &order {
             check_token(&state, *each).await?;
         }
+        let mut waiting = Vec::new();
         for each in order {
             let reason = if each == id { Reason::Asked } else { Reason::Along };
-            one(&state, &by, each, reason).await?;
+            waiting.extend(one(&state, &by, each, reason).await?.into_key_waits());
         }
-        Ok(())
+        Ok(waiting)
     }));
     running.await.map_err(ApiError::internal)?
 }
 
-/// What [`remove`] would remove now, in its order.
+/// The keys that would stay after a [`remove`] now, until the signer's operator decides.
 ///
 /// # Errors
 ///
@@ -57,9 +83,34 @@ pub async fn rehearse_removal(
     state: &AppState,
     id: ItemId,
     along: Along,
-) -> Result<Vec<ItemId>, ApiError> {
+) -> Result<Vec<KeyWaits>, ApiError> {
+    let (items, order) = plan(state, id, along).await?;
+    Ok(keys_that_will_wait(state, &items, &order))
+}
+
+/// What is removed, in this order.
+async fn plan(
+    state: &AppState,
+    id: ItemId,
+    along: Along,
+) -> Result<(Items, Vec<ItemId>), ApiError> {
     let items = Items::new(state.store.retained().await?, retention(state));
-    Ok(items.removal(id, along)?)
+    let order = items.removal(id, along)?;
+    Ok((items, order))
+}
+
+/// Those of the Local CAs among them, as far as the signer's settings tell.
+pub(super) fn keys_that_will_wait(
+    state: &AppState,
+    items: &Items,
+    order: &[ItemId],
+) -> Vec<KeyWaits> {
+    if !state.signer.state().destroy_awaits_operator() {
+        return Vec::new();
+    }
+    let cas = order.iter().filter(|id| matches!(id, ItemId::LocalCa(_)));
+    let cas = cas.filter_map(|id| items.get(*id).ok());
+    cas.map(|item| KeyWaits { id: item.id, name: item.name.clone(), approval_id: None }).collect()
 }
 
 /// Whether a key in the token can be destroyed now, as far as is known here.
@@ -74,13 +125,13 @@ async fn check_token(state: &AppState, id: ItemId) -> Result<(), ApiError> {
     Ok(())
 }
 
-/// Removes one item that nothing stands on; says whether it was still to be removed.
+/// Removes one item that nothing stands on.
 pub(super) async fn one(
     state: &AppState,
     by: &By,
     id: ItemId,
     reason: Reason,
-) -> Result<bool, ApiError> {
+) -> Result<Removed, ApiError> {
     let mut write = state.store.begin_in_turn().await?;
     let items = hold(state, &mut write).await?;
     let is_still_wanted = match reason {
@@ -100,11 +151,12 @@ pub(super) async fn one(
         write.let_go().await?;
         return match refused {
             Some(refusal) if is_still_wanted => Err(refusal.into()),
-            _ => Ok(false),
+            _ => Ok(Removed::NotAnyMore),
         };
     }
     let name = items.get(id).map(|item| item.name.clone()).unwrap_or_default();
     let entry = || told::entry(state, by, told::removal(by), (id, &name));
+    let mut removed = Removed::Whole;
     match id {
         ItemId::KeyStore(key_store) => {
             write.remove_key_store(key_store).await?;
@@ -121,9 +173,12 @@ pub(super) async fn one(
         ItemId::LocalCa(ca) => {
             let marked = local_ca::mark(state, by, &mut write, ca, Transition::Removing).await?;
             write.commit_unaudited(Unaudited::LocalCaStep).await?;
-            marked.carry_out(Attempt::First).await?;
+            if let Some(approval_id) = marked.carry_out(Attempt::First).await? {
+                let approval_id = Some(approval_id);
+                removed = Removed::But(KeyWaits { id, name, approval_id });
+            }
         }
     }
     tracing::info!(username = by.username, item = ?id, "removed an item for good");
-    Ok(true)
+    Ok(removed)
 }

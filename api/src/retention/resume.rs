@@ -35,7 +35,7 @@ async fn look_at(state: &AppState, pending: &Pending) -> Result<(), ApiError> {
         return Ok(());
     };
     match pending.approval_id {
-        None => marked.carry_out(Attempt::Again).await,
+        None => marked.carry_out(Attempt::Again).await.map(drop),
         Some(approval) => {
             let status = state.signer.approval_status(approval).await;
             let decided = decide(&marked, status).await;

@@ -3,6 +3,7 @@
 mod agreement;
 mod faults;
 mod model;
+mod operator;
 mod purge;
 mod purge_order;
 mod removals;

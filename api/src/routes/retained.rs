@@ -8,7 +8,7 @@ use crate::audit;
 use crate::auth::Administrator;
 use crate::error::{ApiError, Dependant};
 use crate::request::RequestId;
-use crate::retention::{self, Along, By, Items, Outcome, named};
+use crate::retention::{self, Along, By, Items, KeyWaits, Outcome, named};
 use crate::store::retention::ItemId;
 use crate::timestamp;
 
@@ -67,13 +67,13 @@ pub(super) async fn delete<T>(
     // Counted before: what is gone has no certificates.
     let before = Before::look(state, id).await?;
     let by = by(administrator, request_id);
-    let outcome = if rehearsal {
+    let (outcome, waiting) = if rehearsal {
         audit::only_reads();
         retention::rehearse_deletion(state, id).await?
     } else {
         retention::delete(state, by.clone(), id).await?
     };
-    before.answer(state, &by, item, outcome, rehearsal).await
+    before.answer(state, &by, item, (outcome, waiting), rehearsal).await
 }
 
 /// Removes the item for good, or says what that would do.
@@ -88,13 +88,13 @@ pub(super) async fn force<T>(
     let along = along("withDependants", parameters.with_dependants.as_ref())?;
     let before = Before::look(state, id).await?;
     let by = by(administrator, request_id);
-    if rehearsal {
+    let waiting = if rehearsal {
         audit::only_reads();
-        retention::rehearse_removal(state, id, along).await?;
+        retention::rehearse_removal(state, id, along).await?
     } else {
-        retention::remove(state, by.clone(), id, along).await?;
-    }
-    before.answer(state, &by, item, Outcome::Gone, rehearsal).await
+        retention::remove(state, by.clone(), id, along).await?
+    };
+    before.answer(state, &by, item, (Outcome::Gone, waiting), rehearsal).await
 }
 
 /// Restores the item.
@@ -138,7 +138,7 @@ impl Before {
         state: &AppState,
         by: &By,
         item: T,
-        outcome: Outcome,
+        (outcome, waiting): (Outcome, Vec<KeyWaits>),
         rehearsal: bool,
     ) -> Result<DeletionAnswer<T>, ApiError> {
         let now = state.clock.now();
@@ -165,6 +165,11 @@ impl Before {
                  and readable"
             ));
         }
+        let key = match outcome {
+            Outcome::Gone if waiting.iter().all(|waits| waits.id != self.id) => "destroyed",
+            Outcome::Deleted | Outcome::Gone => "disabled",
+        };
+        warnings.extend(waiting.iter().map(about_key));
         Ok(DeletionAnswer {
             item,
             outcome: match outcome {
@@ -172,10 +177,7 @@ impl Before {
                 Outcome::Gone => "gone",
             },
             rehearsal,
-            key: is_ca.then_some(match outcome {
-                Outcome::Deleted => "disabled",
-                Outcome::Gone => "destroyed",
-            }),
+            key: is_ca.then_some(key),
             deleted_at: deleted_at.map(timestamp::with_offset),
             deleted_by,
             purge_at: purge_at.map(timestamp::with_offset),
@@ -184,6 +186,15 @@ impl Before {
             warnings,
         })
     }
+}
+
+fn about_key(waits: &KeyWaits) -> String {
+    let KeyWaits { name, approval_id, .. } = waits;
+    let how = approval_id.map_or_else(String::new, |id| format!(": chancery-hsm approve {id}"));
+    format!(
+        "the key of the Local CA {name} is not destroyed but disabled: it stays in the token until \
+         the signer's operator lets it be destroyed{how}"
+    )
 }
 
 /// The deleted items of one kind, the latest first, with when each is purged.

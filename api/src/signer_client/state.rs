@@ -79,6 +79,12 @@ impl SignerState {
         self.last.as_ref().map(|last| &last.ceiling)
     }
 
+    /// Whether the operator decides on each destruction of a key, as last seen.
+    #[must_use]
+    pub fn destroy_awaits_operator(&self) -> bool {
+        self.last.as_ref().is_some_and(|last| last.destroy_awaits_operator)
+    }
+
     /// Why nothing can be signed at all, where that is so.
     #[must_use]
     pub fn halted(&self) -> Option<&Refusal> {

@@ -55,6 +55,9 @@ pub struct HelloReply {
     pub keys: Vec<KeySummary>,
     /// What the operator allows at most.
     pub ceiling: Policy,
+    /// Whether `destroy-key` waits for the operator (`destroy = approve`).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub destroy_awaits_operator: bool,
 }
 
 /// A token as the API sees it.

@@ -1,0 +1,120 @@
+//! What waits for the signer's operator: the end of a key, and its return.
+
+use chancery_shared::id::ApprovalId;
+use chancery_shared::wire::v1::{ApprovalStatus, KeyState, Pending, Reply};
+use serde_json::{Value, json};
+use time::Duration;
+
+use super::faults::{enables, once, without_issuer};
+use super::scene::Scene;
+use crate::retention::purge::run_once;
+use crate::signer_client::SignerState;
+use crate::signer_client::fake_signer::Reaction;
+
+/// Scenes whose operator decides on each destruction of a key.
+async fn with_approved_destroys() -> Vec<Scene> {
+    let scenes = without_issuer().await;
+    for scene in &scenes {
+        scene.api.fake.signer().approve_destroys = true;
+        let mut signer = scene.api.state.signer.watch_state();
+        signer.wait_for(SignerState::destroy_awaits_operator).await.unwrap();
+    }
+    scenes
+}
+
+fn warnings(answer: &Value) -> Vec<&str> {
+    answer["warnings"].as_array().unwrap().iter().map(|text| text.as_str().unwrap()).collect()
+}
+
+#[tokio::test]
+async fn a_key_whose_end_the_operator_must_approve_stays_disabled_and_the_answer_says_so() {
+    for scene in with_approved_destroys().await {
+        let key = scene.key_of(&scene.ca).await;
+        let path = format!("/api/admin/localca/{}/force?withDependants=true", scene.ca);
+        let rehearsed = scene.admin().delete(&format!("{path}&rehearse=true")).await.json();
+        assert_eq!(scene.key(key), KeyState::Live);
+
+        let gone = scene.admin().delete(&path).await.json();
+
+        let approval = *scene.api.fake.signer().approvals.keys().next().unwrap();
+        let waits = "the key of the Local CA Chancery Issuing CA is not destroyed but disabled: it \
+                     stays in the token until the signer's operator lets it be destroyed";
+        let told = [
+            (&rehearsed, waits.to_owned()),
+            (&gone, format!("{waits}: chancery-hsm approve {approval}")),
+        ];
+        for (answer, warning) in told {
+            assert_eq!((&answer["outcome"], &answer["key"]), (&json!("gone"), &json!("disabled")));
+            assert!(warnings(answer).contains(&&*warning), "{answer}");
+        }
+        assert_eq!(scene.key(key), KeyState::Disabled);
+        assert_eq!(scene.names("localca").await, ["Chancery Root CA"]);
+        let status = scene.admin().get("/api/admin/status").await.json();
+        assert_eq!(status["keys"]["withoutLocalCa"][0]["keyId"], key.to_string());
+        let audit =
+            scene.admin().get("/api/admin/audit?action=delete%20force&objectKind=localca").await;
+        let told = audit.json()[0]["after"].clone();
+        assert_eq!(told, json!({"key": "disabled", "awaitsApproval": approval}));
+    }
+}
+
+#[tokio::test]
+async fn every_key_that_stays_is_named_whatever_takes_its_ca_along() {
+    for scene in with_approved_destroys().await {
+        scene.delete("localca", &scene.ca).await;
+        scene.delete("localca", &scene.root).await;
+        let path = format!("/api/admin/keystores/{}/force?withDependants=true", scene.store);
+        let rehearsed = scene.admin().delete(&format!("{path}&rehearse=true")).await.json();
+
+        let gone = scene.admin().delete(&path).await.json();
+
+        for answer in [&rehearsed, &gone] {
+            assert_eq!(answer["key"], Value::Null);
+            for name in ["Chancery Root CA", "Chancery Issuing CA"] {
+                let begin = format!("the key of the Local CA {name} is not destroyed");
+                assert!(warnings(answer).iter().any(|text| text.starts_with(&begin)), "{answer}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_purge_says_how_many_keys_stay() {
+    for scene in with_approved_destroys().await {
+        scene.delete("localca", &scene.ca).await;
+        scene.api.clock.advance(Duration::days(30));
+
+        let purged = run_once(&scene.api.state).await.unwrap();
+
+        let said = "2 items purged; 1 of their keys stay disabled in the token until the signer's \
+                    operator decides (chancery-hsm pending)";
+        assert_eq!(crate::retention::purge::told(Ok(purged)), Some(Ok(said.to_owned())));
+    }
+}
+
+#[tokio::test]
+async fn a_restore_that_the_operator_must_approve_happens_once_they_have() {
+    for (decision, live) in [
+        (ApprovalStatus::Approved { signature: None }, 2),
+        (ApprovalStatus::Denied, 1),
+        (ApprovalStatus::Expired, 1),
+    ] {
+        for scene in without_issuer().await {
+            scene.delete("localca", &scene.ca).await;
+            let approval_id = ApprovalId::from_bytes([5; 12]);
+            once(&scene, enables, Reaction::Reply(Reply::Pending(Pending { approval_id })));
+            let answer = scene.restore("localca", &scene.ca).await;
+            assert_eq!(answer.refusal(), (409, "wrong_state".to_owned()));
+            scene.api.fake.signer().approvals.insert(approval_id, ApprovalStatus::Waiting);
+            scene.resume().await;
+            let waiting = scene.admin().get("/api/admin/localca/deleted").await.json();
+            assert_eq!(waiting[0]["status"], "restoring");
+
+            scene.api.fake.signer().approvals.insert(approval_id, decision.clone());
+            scene.resume().await;
+
+            assert_eq!(scene.names("localca").await.len(), live, "{decision:?}");
+            assert!(scene.api.state.store.pending_transitions().await.unwrap().is_empty());
+        }
+    }
+}
