@@ -98,9 +98,20 @@ pub(super) async fn disable_nobodys(
     by: &By,
     key_id: KeyId,
 ) -> Result<(), SignerError> {
-    let reason = "it belongs to no Local CA".to_owned();
-    let change = KeyChange { key_id, reason, context: context(by) };
-    state.signer.disable_key(change).await.map(drop)
+    state.signer.disable_key(nobodys(by, key_id)).await.map(drop)
+}
+
+/// Has a disabled key destroyed that belongs to no Local CA; answers the approval that this waits for.
+pub(super) async fn destroy_nobodys(
+    state: &AppState,
+    by: &By,
+    key_id: KeyId,
+) -> Result<Option<ApprovalId>, SignerError> {
+    destroy(state, nobodys(by, key_id)).await
+}
+
+fn nobodys(by: &By, key_id: KeyId) -> KeyChange {
+    KeyChange { key_id, reason: "it belongs to no Local CA".to_owned(), context: context(by) }
 }
 
 async fn destroy(state: &AppState, change: KeyChange) -> Result<Option<ApprovalId>, SignerError> {

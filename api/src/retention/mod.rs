@@ -22,7 +22,7 @@ mod state;
 mod tests;
 mod told;
 
-pub use agreement::{Disagreement, disagreements, repair};
+pub use agreement::{Disagreement, Repaired, disagreements, repair};
 pub use delete::{delete, rehearse_deletion};
 pub use failed::Failed;
 pub use guard::{Guard, Hastened, Pause};

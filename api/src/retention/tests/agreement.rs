@@ -11,7 +11,7 @@ async fn keys(scene: &Scene) -> Value {
 }
 
 /// Waits until the service sees the key so.
-async fn seen(scene: &Scene, key: chancery_shared::id::KeyId, state: KeyState) {
+pub(super) async fn seen(scene: &Scene, key: chancery_shared::id::KeyId, state: KeyState) {
     let is_seen = |signer: &SignerState| signer.key(key).is_some_and(|found| found.state == state);
     scene.api.state.signer.watch_state().wait_for(is_seen).await.unwrap();
 }

@@ -5,6 +5,7 @@ use chancery_shared::wire::v1::{ApprovalStatus, KeyState, Pending, Reply};
 use serde_json::{Value, json};
 use time::Duration;
 
+use super::agreement::seen;
 use super::faults::{enables, once, without_issuer};
 use super::scene::Scene;
 use crate::retention::purge::run_once;
@@ -116,5 +117,56 @@ async fn a_restore_that_the_operator_must_approve_happens_once_they_have() {
             assert_eq!(scene.names("localca").await.len(), live, "{decision:?}");
             assert!(scene.api.state.store.pending_transitions().await.unwrap().is_empty());
         }
+    }
+}
+
+#[tokio::test]
+async fn a_key_that_the_operator_did_not_let_go_is_asked_for_again_by_its_repair() {
+    for scene in with_approved_destroys().await {
+        let key = scene.key_of(&scene.ca).await;
+        assert_eq!(scene.force_all("localca", &scene.ca).await.status, 200);
+        let path = format!("/api/admin/status/keys/{key}/repair");
+        seen(&scene, key, KeyState::Disabled).await;
+        let denied = *scene.api.fake.signer().approvals.keys().next().unwrap();
+        scene.api.fake.signer().approvals.clear();
+
+        let asked = scene.admin().post_text(&path, "").await.json();
+
+        let approval = *scene.api.fake.signer().approvals.keys().next().unwrap();
+        assert_ne!(approval, denied);
+        let warning = format!(
+            "the key stays in the token, disabled, until the signer's operator lets it be destroyed: \
+             chancery-hsm approve {approval}"
+        );
+        assert_eq!(asked, json!({"key": "disabled", "warnings": [warning]}));
+        assert_eq!(scene.key(key), KeyState::Disabled);
+
+        scene.api.fake.signer().approve_destroys = false;
+        let gone = scene.admin().post_text(&path, "").await.json();
+        assert_eq!(gone, json!({"key": "destroyed", "warnings": []}));
+        assert_eq!(scene.key(key), KeyState::Destroyed);
+        seen(&scene, key, KeyState::Destroyed).await;
+        assert_eq!(scene.admin().post_text(&path, "").await.refusal().0, 404);
+    }
+}
+
+#[tokio::test]
+async fn a_live_key_without_a_ca_is_only_disabled_before_it_is_destroyed() {
+    for scene in without_issuer().await {
+        let key = scene.key_of(&scene.ca).await;
+        let sql = format!(
+            "UPDATE local_ca SET key_id = '{}' WHERE local_ca_id = '{}'",
+            "e".repeat(24),
+            scene.ca
+        );
+        scene.api.state.store.execute_for_test(&sql).await;
+        let path = format!("/api/admin/status/keys/{key}/repair");
+
+        let disabled = scene.admin().post_text(&path, "").await.json();
+
+        assert_eq!(disabled["key"], "disabled");
+        let again = "no Local CA has this key; the same call again has it destroyed in the token";
+        assert_eq!(warnings(&disabled), [again]);
+        assert_eq!(scene.key(key), KeyState::Disabled);
     }
 }

@@ -120,3 +120,15 @@ pub struct KeyItem {
     /// That CA's name.
     pub local_ca_name: Option<String>,
 }
+
+/// What became of a key that was to be made fit.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = KeyRepair)]
+pub struct RepairItem {
+    /// `live`, `disabled` or `destroyed`, as it is now.
+    #[schema(value_type = String)]
+    pub key: &'static str,
+    /// What is still to be done, one sentence each.
+    pub warnings: Vec<String>,
+}
