@@ -17,7 +17,7 @@ use crate::store::local_ca::{LocalCa, LocalCaStatus};
 pub enum Disagreement {
     /// No Local CA has the key.
     WithoutLocalCa(KeySummary),
-    /// The signer does not have the CA's key.
+    /// The signer does not have the CA's key, or its token does not.
     WithoutKey(Box<LocalCa>, KeyId),
     /// The key may sign and its CA is deleted, or the other way round.
     States(Box<LocalCa>, KeySummary),
@@ -69,7 +69,8 @@ fn compare(signer: &SignerState, cas: &[LocalCa]) -> Vec<Disagreement> {
     let mut found: Vec<_> = nobodys.cloned().map(Disagreement::WithoutLocalCa).collect();
     for ca in cas.iter().filter(own).filter(|ca| is_at_rest(ca)) {
         let Some(key_id) = ca.key_id else { continue };
-        match signer.key(key_id).filter(|key| key.state != KeyState::Destroyed) {
+        let is_there = |key: &&KeySummary| key.state != KeyState::Destroyed && !key.is_missing;
+        match signer.key(key_id).filter(is_there) {
             None => found.push(Disagreement::WithoutKey(Box::new(ca.clone()), key_id)),
             Some(key) if (key.state == KeyState::Live) != ca.deleted_at.is_none() => {
                 found.push(Disagreement::States(Box::new(ca.clone()), key.clone()));

@@ -26,7 +26,7 @@ pub(super) async fn hello(
         journal_head: signer.told_head(),
         halted: signer.halted(),
         tokens: tokens.collect(),
-        keys: signer.keyring.summaries(),
+        keys: signer.key_summaries(),
         ceiling: signer.config.ceiling.clone(),
         destroy_awaits_operator: signer.config.destroy == KeyChangeRule::Approve,
     };

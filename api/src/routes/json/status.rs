@@ -98,7 +98,7 @@ pub struct HastenedItem {
 pub struct KeysStatus {
     /// Keys that belong to no Local CA.
     pub without_local_ca: Vec<KeyItem>,
-    /// Local CAs whose key the signer does not have.
+    /// Local CAs whose key the signer does not have, or its token does not.
     pub without_key: Vec<KeyItem>,
     /// Keys that are disabled while their Local CA is live, or the other way round.
     pub disagreeing: Vec<KeyItem>,

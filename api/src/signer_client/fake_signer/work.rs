@@ -55,6 +55,7 @@ impl Signer {
             key_algorithms: KeyAlgorithm::ALL.to_vec(),
             used_keys: 0,
             max_keys: 100,
+            unknown_keys: 0,
         };
         let now = time::macros::datetime!(2026-11-28 02:00 UTC);
         Self {
