@@ -2,7 +2,7 @@
 
 use super::local_ca::{self, Attempt};
 use super::state::Deletion;
-use super::{By, Items, KeyWaits, Outcome, guard, hold, remove, retention, told};
+use super::{By, Items, KeyWaits, Outcome, guard, hold, remove, retention, told, waiting};
 use crate::app::AppState;
 use crate::audit;
 use crate::error::ApiError;
@@ -36,6 +36,9 @@ pub async fn rehearse_deletion(
     id: ItemId,
 ) -> Result<(Outcome, Vec<KeyWaits>), ApiError> {
     let items = Items::new(state.store.retained().await?, retention(state));
+    if items.awaits_restore(id) {
+        return Ok((Outcome::Deleted, Vec::new()));
+    }
     Ok(match items.deletion(id, state.clock.now())? {
         Deletion::Kept(_) => (Outcome::Deleted, Vec::new()),
         Deletion::Gone(_) => (Outcome::Gone, remove::keys_that_will_wait(state, &items, &[id])),
@@ -46,6 +49,13 @@ async fn run(state: &AppState, by: &By, id: ItemId) -> Result<(Outcome, Vec<KeyW
     let now = guard::moment_of_deletion(state).await?;
     let mut write = state.store.begin_in_turn().await?;
     let items = hold(state, &mut write).await?;
+    if let ItemId::LocalCa(ca) = id
+        && items.awaits_restore(id)
+    {
+        write.let_go().await?;
+        waiting::take_back(state, by, ca, &items).await?;
+        return Ok((Outcome::Deleted, Vec::new()));
+    }
     let refused = match items.deletion(id, now) {
         Ok(Deletion::Kept(_)) => None,
         Ok(Deletion::Gone(_)) => {

@@ -109,9 +109,7 @@ impl Marked<'_> {
         match key.enable().await {
             Ok(Enabled::Now) => {}
             Ok(Enabled::Awaits(approval)) => {
-                let mut write = self.state.store.begin().await?;
-                write.set_restore_awaiting(self.claim, approval).await?;
-                write.commit_unaudited(Unaudited::LocalCaStep).await?;
+                self.wait_for(key.ca, approval).await?;
                 let message = format!(
                     "the Local CA {} is restored by itself once the signer's operator approves it: \
                      chancery-hsm approve {approval}",
@@ -215,12 +213,6 @@ impl Marked<'_> {
         let mut write = self.state.store.begin().await?;
         write.give_transition_up(self.claim).await?;
         write.commit_unaudited(Unaudited::LocalCaStep).await
-    }
-
-    /// The operator says no: the key is out of use, whatever an earlier word of theirs has done.
-    pub(super) async fn stay_deleted(&self, ca: &LocalCa) -> Result<(), ApiError> {
-        CaKey { state: self.state, ca, by: self.by }.disable().await?;
-        Ok(self.give_up().await?)
     }
 
     pub(super) async fn release(&self) -> Result<(), StoreError> {

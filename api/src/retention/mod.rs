@@ -19,8 +19,9 @@ mod restore;
 mod resume;
 mod state;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod told;
+mod waiting;
 
 pub use agreement::{Disagreement, Repaired, disagreements, repair};
 pub use delete::{delete, rehearse_deletion};

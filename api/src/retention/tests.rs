@@ -8,5 +8,6 @@ mod purge;
 mod purge_order;
 mod removals;
 mod rules;
-mod scene;
+pub(crate) mod scene;
 mod transitions;
+mod waiting;

@@ -142,18 +142,22 @@ impl Before {
         rehearsal: bool,
     ) -> Result<DeletionAnswer<T>, ApiError> {
         let now = state.clock.now();
-        let (deleted_at, deleted_by, purge_at) = match (outcome, rehearsal) {
-            (Outcome::Gone, _) => (None, None, None),
-            (Outcome::Deleted, true) => {
-                let purge_at = retention::retention(state).purge_at(now);
-                (Some(now), Some(by.username.clone()), Some(purge_at))
-            }
-            (Outcome::Deleted, false) => {
+        let (deleted_at, deleted_by, purge_at) = match outcome {
+            Outcome::Gone => (None, None, None),
+            Outcome::Deleted => {
                 let items = Items::new(state.store.retained().await?, retention::retention(state));
                 let found = items.get(self.id).ok();
-                let purge_at = found.and_then(|item| items.purge_at(item));
-                let deleted = found.and_then(|item| item.deleted.clone()).unzip();
-                (deleted.0, deleted.1, purge_at)
+                match found.and_then(|item| item.deleted.clone()) {
+                    // So it is also where a waiting restore is, or would be, taken back.
+                    Some((at, by)) => {
+                        (Some(at), Some(by), found.and_then(|item| items.purge_at(item)))
+                    }
+                    None if rehearsal => {
+                        let purge_at = retention::retention(state).purge_at(now);
+                        (Some(now), Some(by.username.clone()), Some(purge_at))
+                    }
+                    None => (None, None, None),
+                }
             }
         };
         let is_ca = matches!(self.id, ItemId::LocalCa(_));

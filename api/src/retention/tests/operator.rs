@@ -1,16 +1,14 @@
-//! What waits for the signer's operator: the end of a key, and its return.
+//! The end of a key that waits for the signer's operator.
 
-use chancery_shared::id::ApprovalId;
-use chancery_shared::wire::v1::{ApprovalStatus, KeyState, Pending, Reply};
+use chancery_shared::wire::v1::KeyState;
 use serde_json::{Value, json};
 use time::Duration;
 
 use super::agreement::seen;
-use super::faults::{enables, once, without_issuer};
+use super::faults::without_issuer;
 use super::scene::Scene;
 use crate::retention::purge::run_once;
 use crate::signer_client::SignerState;
-use crate::signer_client::fake_signer::Reaction;
 
 /// Scenes whose operator decides on each destruction of a key.
 async fn with_approved_destroys() -> Vec<Scene> {
@@ -90,33 +88,6 @@ async fn a_purge_says_how_many_keys_stay() {
         let said = "2 items purged; 1 of their keys stay disabled in the token until the signer's \
                     operator decides (chancery-hsm pending)";
         assert_eq!(crate::retention::purge::told(Ok(purged)), Some(Ok(said.to_owned())));
-    }
-}
-
-#[tokio::test]
-async fn a_restore_that_the_operator_must_approve_happens_once_they_have() {
-    for (decision, live) in [
-        (ApprovalStatus::Approved { signature: None }, 2),
-        (ApprovalStatus::Denied, 1),
-        (ApprovalStatus::Expired, 1),
-    ] {
-        for scene in without_issuer().await {
-            scene.delete("localca", &scene.ca).await;
-            let approval_id = ApprovalId::from_bytes([5; 12]);
-            once(&scene, enables, Reaction::Reply(Reply::Pending(Pending { approval_id })));
-            let answer = scene.restore("localca", &scene.ca).await;
-            assert_eq!(answer.refusal(), (409, "wrong_state".to_owned()));
-            scene.api.fake.signer().approvals.insert(approval_id, ApprovalStatus::Waiting);
-            scene.resume().await;
-            let waiting = scene.admin().get("/api/admin/localca/deleted").await.json();
-            assert_eq!(waiting[0]["status"], "restoring");
-
-            scene.api.fake.signer().approvals.insert(approval_id, decision.clone());
-            scene.resume().await;
-
-            assert_eq!(scene.names("localca").await.len(), live, "{decision:?}");
-            assert!(scene.api.state.store.pending_transitions().await.unwrap().is_empty());
-        }
     }
 }
 
