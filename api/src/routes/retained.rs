@@ -9,6 +9,7 @@ use crate::auth::Administrator;
 use crate::error::{ApiError, Dependant};
 use crate::request::RequestId;
 use crate::retention::{self, Along, By, Items, KeyWaits, Outcome, named};
+use crate::server_certificate;
 use crate::store::retention::ItemId;
 use crate::timestamp;
 
@@ -115,6 +116,7 @@ struct Before {
     name: String,
     dependants: Vec<Dependant>,
     unexpired: u64,
+    about_https: Option<String>,
 }
 
 impl Before {
@@ -130,7 +132,8 @@ impl Before {
                 unexpired += state.store.unexpired(ca.id, now).await?;
             }
         }
-        Ok(Self { id, name, dependants: named(&dependants), unexpired })
+        let about_https = server_certificate::warning(&items, id);
+        Ok(Self { id, name, dependants: named(&dependants), unexpired, about_https })
     }
 
     async fn answer<T>(
@@ -169,6 +172,7 @@ impl Before {
                  and readable"
             ));
         }
+        warnings.extend(self.about_https);
         let key = match outcome {
             Outcome::Gone if waiting.iter().all(|waits| waits.id != self.id) => "destroyed",
             Outcome::Deleted | Outcome::Gone => "disabled",
