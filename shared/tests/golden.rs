@@ -114,6 +114,7 @@ fn replies() -> Vec<(&'static str, Reply)> {
         role: KeyRole::Ca,
         state: KeyState::Live,
         has_ca_certificate: true,
+        is_missing: true,
     };
     let token = TokenSummary {
         name: "SoftHSM2".into(),
@@ -124,6 +125,7 @@ fn replies() -> Vec<(&'static str, Reply)> {
         key_algorithms: KeyAlgorithm::ALL.into(),
         used_keys: 2,
         max_keys: 100,
+        unknown_keys: 1,
     };
     let hello = HelloReply {
         signer_id: id(),
@@ -134,6 +136,7 @@ fn replies() -> Vec<(&'static str, Reply)> {
         tokens: vec![token],
         keys: vec![key],
         ceiling: Policy::shipped(),
+        destroy_awaits_operator: true,
     };
     let signature = Some(Bytes(vec![1, 2, 3]));
     vec![

@@ -55,6 +55,7 @@ mod tests {
             role: KeyRole::Ca,
             state: KeyState::Destroyed,
             has_ca_certificate: false,
+            is_missing: true,
         };
         let token = TokenSummary {
             name,
@@ -66,6 +67,7 @@ mod tests {
             key_algorithms: vec![KeyAlgorithm::EcdsaP256; 16],
             used_keys: u32::MAX,
             max_keys: u32::MAX,
+            unknown_keys: u32::MAX,
         };
         let ceiling = Policy { domains: Some(vec!["d".repeat(MAX_CEILING)]), ..Policy::shipped() };
         let signer_id = SignerId::from_bytes([255; 12]);
@@ -83,6 +85,7 @@ mod tests {
             tokens: vec![token; MAX_TOKENS],
             keys: vec![key; MAX_KEYS as usize],
             ceiling,
+            destroy_awaits_operator: true,
         };
 
         let reply =

@@ -101,7 +101,7 @@ fn status(signer: &Signer) -> Status {
         halted: signer.halted(),
         sandbox: sandbox(signer),
         tokens: tokens.collect(),
-        keys: signer.keyring.summaries(),
+        keys: signer.key_summaries(),
         pending: u32::try_from(pending(signer).len()).unwrap_or(u32::MAX),
         unreadable_approvals: u32::try_from(signer.approvals.unreadable().len())
             .unwrap_or(u32::MAX),

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use chancery_shared::id::KeyId;
 use chancery_shared::wire::journal::Event;
-use chancery_shared::wire::v1::TokenState;
+use chancery_shared::wire::v1::{KeyState, KeySummary, TokenState};
 use chancery_shared::wire::{JournalHead, Refusal};
 use time::OffsetDateTime;
 
@@ -134,6 +134,16 @@ impl Signer {
             self.keyring.miss(head).await;
         }
         Ok(())
+    }
+
+    /// The keys as the API may see them.
+    pub fn key_summaries(&self) -> Vec<KeySummary> {
+        let mut keys = self.keyring.summaries();
+        for key in keys.iter_mut().filter(|key| key.state != KeyState::Destroyed) {
+            let token = self.tokens.get(&key.token);
+            key.is_missing = token.is_some_and(|token| token.lacks(key.key_id));
+        }
+        keys
     }
 
     /// The token, if requests to it make sense now. Refusing here spares an intent that would be

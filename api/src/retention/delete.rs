@@ -2,7 +2,7 @@
 
 use super::local_ca::{self, Attempt};
 use super::state::Deletion;
-use super::{By, Items, Outcome, guard, hold, remove, retention, told};
+use super::{By, Items, KeyWaits, Outcome, guard, hold, remove, retention, told, waiting};
 use crate::app::AppState;
 use crate::audit;
 use crate::error::ApiError;
@@ -16,7 +16,11 @@ use crate::store::retention::{ItemId, Transition};
 ///
 /// [`super::Refusal`] in the words of HTTP, or signer or database failed: then the item is what it
 /// was, unless the code is `outcome_unknown`.
-pub async fn delete(state: &AppState, by: By, id: ItemId) -> Result<Outcome, ApiError> {
+pub async fn delete(
+    state: &AppState,
+    by: By,
+    id: ItemId,
+) -> Result<(Outcome, Vec<KeyWaits>), ApiError> {
     let state = state.clone();
     let running = tokio::spawn(audit::carried(async move { run(&state, &by, id).await }));
     running.await.map_err(ApiError::internal)?
@@ -27,24 +31,40 @@ pub async fn delete(state: &AppState, by: By, id: ItemId) -> Result<Outcome, Api
 /// # Errors
 ///
 /// As of [`delete`]. Nothing changes.
-pub async fn rehearse_deletion(state: &AppState, id: ItemId) -> Result<Outcome, ApiError> {
+pub async fn rehearse_deletion(
+    state: &AppState,
+    id: ItemId,
+) -> Result<(Outcome, Vec<KeyWaits>), ApiError> {
     let items = Items::new(state.store.retained().await?, retention(state));
+    if items.awaits_restore(id) {
+        return Ok((Outcome::Deleted, Vec::new()));
+    }
     Ok(match items.deletion(id, state.clock.now())? {
-        Deletion::Kept(_) => Outcome::Deleted,
-        Deletion::Gone(_) => Outcome::Gone,
+        Deletion::Kept(_) => (Outcome::Deleted, Vec::new()),
+        Deletion::Gone(_) => {
+            let item = std::slice::from_ref(items.get(id)?);
+            (Outcome::Gone, remove::keys_that_will_wait(state, item))
+        }
     })
 }
 
-async fn run(state: &AppState, by: &By, id: ItemId) -> Result<Outcome, ApiError> {
+async fn run(state: &AppState, by: &By, id: ItemId) -> Result<(Outcome, Vec<KeyWaits>), ApiError> {
     let now = guard::moment_of_deletion(state).await?;
     let mut write = state.store.begin_in_turn().await?;
     let items = hold(state, &mut write).await?;
+    if let ItemId::LocalCa(ca) = id
+        && items.awaits_restore(id)
+    {
+        write.let_go().await?;
+        waiting::take_back(state, by, ca, &items).await?;
+        return Ok((Outcome::Deleted, Vec::new()));
+    }
     let refused = match items.deletion(id, now) {
         Ok(Deletion::Kept(_)) => None,
         Ok(Deletion::Gone(_)) => {
             write.let_go().await?;
-            remove::one(state, by, id, remove::Reason::Asked).await?;
-            return Ok(Outcome::Gone);
+            let removed = remove::one(state, by, id, remove::Reason::Asked).await?;
+            return Ok((Outcome::Gone, removed.into_key_waits().into_iter().collect()));
         }
         Err(refusal) => Some(refusal),
     };
@@ -71,5 +91,5 @@ async fn run(state: &AppState, by: &By, id: ItemId) -> Result<Outcome, ApiError>
         }
     }
     tracing::info!(username = by.username, item = ?id, "deleted an item");
-    Ok(Outcome::Deleted)
+    Ok((Outcome::Deleted, Vec::new()))
 }

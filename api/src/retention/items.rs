@@ -46,6 +46,11 @@ impl Items {
         self.all.iter().find(|item| item.id == id).ok_or(Refusal::NotFound(id))
     }
 
+    /// All of them.
+    pub fn all(&self) -> impl Iterator<Item = &Arc<Retained>> {
+        self.all.iter()
+    }
+
     /// When it is purged, if it is deleted: no later than what it stands on.
     pub fn purge_at(&self, item: &Retained) -> Option<OffsetDateTime> {
         let (deleted_at, _) = item.deleted.as_ref()?;
@@ -103,6 +108,14 @@ impl Items {
             None => Standing::Live(Live(item)),
             Some(purge_at) => Standing::Deleted(Deleted::new(item, purge_at)),
         })
+    }
+
+    /// Whether a restore of it waits for the signer's operator: a deletion takes that back.
+    pub fn awaits_restore(&self, id: ItemId) -> bool {
+        let awaits = |item: &Arc<Retained>| {
+            item.transition == Some(Transition::Restoring) && item.awaits.is_some()
+        };
+        self.get(id).is_ok_and(awaits)
     }
 
     /// What deleting it now leads to.

@@ -72,18 +72,10 @@ impl CaKey<'_> {
     }
 
     /// Destroys the key, which is disabled, in the token; where the signer's operator decides, it
-    /// stays disabled until then.
-    pub(super) async fn destroy(&self) -> Result<(), SignerError> {
-        let Some(change) = self.change("its Local CA is removed")? else { return Ok(()) };
-        let key_id = change.key_id;
-        if let KeyChanging::Pending(_) = self.state.signer.destroy_key(change).await?.value {
-            tracing::warn!(
-                %key_id, local_ca.id = %self.ca.id,
-                "the key of a removed Local CA stays disabled until the signer's operator lets it \
-                 be destroyed"
-            );
-        }
-        Ok(())
+    /// stays disabled until then, and the answer is by which approval.
+    pub(super) async fn destroy(&self) -> Result<Option<ApprovalId>, SignerError> {
+        let Some(change) = self.change("its Local CA is removed")? else { return Ok(None) };
+        destroy(self.state, change).await
     }
 
     fn change(&self, reason: &str) -> Result<Option<KeyChange>, SignerError> {
@@ -106,9 +98,32 @@ pub(super) async fn disable_nobodys(
     by: &By,
     key_id: KeyId,
 ) -> Result<(), SignerError> {
-    let reason = "it belongs to no Local CA".to_owned();
-    let change = KeyChange { key_id, reason, context: context(by) };
-    state.signer.disable_key(change).await.map(drop)
+    state.signer.disable_key(nobodys(by, key_id)).await.map(drop)
+}
+
+/// Has a disabled key destroyed that belongs to no Local CA; answers the approval that this waits for.
+pub(super) async fn destroy_nobodys(
+    state: &AppState,
+    by: &By,
+    key_id: KeyId,
+) -> Result<Option<ApprovalId>, SignerError> {
+    destroy(state, nobodys(by, key_id)).await
+}
+
+fn nobodys(by: &By, key_id: KeyId) -> KeyChange {
+    KeyChange { key_id, reason: "it belongs to no Local CA".to_owned(), context: context(by) }
+}
+
+async fn destroy(state: &AppState, change: KeyChange) -> Result<Option<ApprovalId>, SignerError> {
+    let key_id = change.key_id;
+    let KeyChanging::Pending(approval_id) = state.signer.destroy_key(change).await?.value else {
+        return Ok(None);
+    };
+    tracing::warn!(
+        %key_id, %approval_id,
+        "a key stays disabled until the signer's operator lets it be destroyed"
+    );
+    Ok(Some(approval_id))
 }
 
 fn context(by: &By) -> Context {

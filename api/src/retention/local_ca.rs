@@ -2,6 +2,7 @@
 //! mark, key, row.
 
 use chancery_shared::fail_point;
+use chancery_shared::id::ApprovalId;
 use time::Duration;
 
 use super::key::{CaKey, Disabled, Enabled};
@@ -67,16 +68,16 @@ pub(super) async fn take<'a>(
 }
 
 impl Marked<'_> {
-    /// Key first, then row.
+    /// Key first, then row; answers the approval for which the end of a removed CA's key waits.
     ///
     /// # Errors
     ///
     /// Of a first attempt: the CA is what it was, unless the outcome is unknown; then, and after
     /// any later attempt, the mark stays and the next look goes on from there.
-    pub(super) async fn carry_out(&self, attempt: Attempt) -> Result<(), ApiError> {
+    pub(super) async fn carry_out(&self, attempt: Attempt) -> Result<Option<ApprovalId>, ApiError> {
         let ca = self.state.store.local_ca(self.claim.local_ca_id).await;
         let Some(ca) = ca.map_err(|error| after_mark(error.into()))? else {
-            return Ok(());
+            return Ok(None);
         };
         fail_point::reach(match self.transition {
             Transition::Deleting => "api: deletion marked",
@@ -85,8 +86,8 @@ impl Marked<'_> {
         });
         let key = CaKey { state: self.state, ca: &ca, by: self.by };
         let done = match self.transition {
-            Transition::Deleting => self.delete(&key, attempt).await,
-            Transition::Restoring => self.restore(&key, attempt).await,
+            Transition::Deleting => self.delete(&key, attempt).await.map(|()| None),
+            Transition::Restoring => self.restore(&key, attempt).await.map(|()| None),
             Transition::Removing => self.remove(&key, attempt).await,
         };
         done.map_err(after_mark)
@@ -101,16 +102,14 @@ impl Marked<'_> {
         let now = guard::moment_of_deletion(self.state).await?;
         let mut write = self.state.store.begin().await?;
         let is_held = write.set_local_ca_deleted(self.claim, now, &self.by.username).await?;
-        self.finish(write, is_held, key.ca).await
+        self.finish(write, is_held, key.ca, None).await
     }
 
     async fn restore(&self, key: &CaKey<'_>, attempt: Attempt) -> Result<(), ApiError> {
         match key.enable().await {
             Ok(Enabled::Now) => {}
             Ok(Enabled::Awaits(approval)) => {
-                let mut write = self.state.store.begin().await?;
-                write.set_restore_awaiting(self.claim, approval).await?;
-                write.commit_unaudited(Unaudited::LocalCaStep).await?;
+                self.wait_for(key.ca, approval).await?;
                 let message = format!(
                     "the Local CA {} is restored by itself once the signer's operator approves it: \
                      chancery-hsm approve {approval}",
@@ -137,31 +136,41 @@ impl Marked<'_> {
     pub(super) async fn set_restored(&self, ca: &LocalCa) -> Result<(), ApiError> {
         let mut write = self.state.store.begin().await?;
         let is_held = write.set_local_ca_restored(self.claim).await?;
-        let finished = self.finish(write, is_held, ca).await;
+        let finished = self.finish(write, is_held, ca, None).await;
         if !is_held {
             keep_fit(self.state, self.by, ca).await?;
         }
         finished
     }
 
-    async fn remove(&self, key: &CaKey<'_>, attempt: Attempt) -> Result<(), ApiError> {
+    async fn remove(
+        &self,
+        key: &CaKey<'_>,
+        attempt: Attempt,
+    ) -> Result<Option<ApprovalId>, ApiError> {
         let disabled = match key.disable().await {
             Ok(disabled) => disabled,
             Err(error) => return Err(self.failed(key.ca, error, attempt).await),
         };
         fail_point::reach("api: key disabled");
-        if disabled != Disabled::None
-            && let Err(error) = key.destroy().await
-        {
-            // What may be gone can't come back; what is only disabled can.
-            let is_undone = self.undo(key, &error, attempt).await;
-            let attempt = if is_undone { Attempt::First } else { Attempt::Again };
-            return Err(self.failed(key.ca, error, attempt).await);
-        }
+        let destroyed = match disabled {
+            Disabled::None => Ok(None),
+            Disabled::Now | Disabled::Ending => key.destroy().await,
+        };
+        let awaits = match destroyed {
+            Ok(awaits) => awaits,
+            Err(error) => {
+                // What may be gone can't come back; what is only disabled can.
+                let is_undone = self.undo(key, &error, attempt).await;
+                let attempt = if is_undone { Attempt::First } else { Attempt::Again };
+                return Err(self.failed(key.ca, error, attempt).await);
+            }
+        };
         fail_point::reach("api: key destroyed");
         let mut write = self.state.store.begin().await?;
         let is_held = write.remove_local_ca(self.claim).await?;
-        self.finish(write, is_held, key.ca).await
+        self.finish(write, is_held, key.ca, awaits).await?;
+        Ok(awaits)
     }
 
     /// After a destroy that was refused: whether the key is again what it was.
@@ -207,19 +216,19 @@ impl Marked<'_> {
         write.commit_unaudited(Unaudited::LocalCaStep).await
     }
 
-    /// The operator says no: the key is out of use, whatever an earlier word of theirs has done.
-    pub(super) async fn stay_deleted(&self, ca: &LocalCa) -> Result<(), ApiError> {
-        CaKey { state: self.state, ca, by: self.by }.disable().await?;
-        Ok(self.give_up().await?)
-    }
-
     pub(super) async fn release(&self) -> Result<(), StoreError> {
         let mut write = self.state.store.begin().await?;
         write.release_transition(self.claim).await?;
         write.commit_unaudited(Unaudited::LocalCaStep).await
     }
 
-    async fn finish(&self, write: Write, is_held: bool, ca: &LocalCa) -> Result<(), ApiError> {
+    async fn finish(
+        &self,
+        write: Write,
+        is_held: bool,
+        ca: &LocalCa,
+        awaits: Option<ApprovalId>,
+    ) -> Result<(), ApiError> {
         let action = match self.transition {
             Transition::Deleting => "delete",
             Transition::Restoring => "restore",
@@ -227,7 +236,8 @@ impl Marked<'_> {
         };
         if is_held {
             let item = (ItemId::LocalCa(ca.id), ca.name.as_str());
-            write.commit(told::entry(self.state, self.by, action, item)).await?;
+            let entry = told::entry(self.state, self.by, action, item);
+            write.commit(told::awaiting(entry, awaits)).await?;
         } else {
             write.commit_unaudited(Unaudited::Nothing).await?;
             let message = format!(

@@ -20,10 +20,11 @@ mod resume;
 mod several;
 mod state;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod told;
+mod waiting;
 
-pub use agreement::{Disagreement, disagreements, repair};
+pub use agreement::{Disagreement, Repaired, disagreements, repair};
 pub use delete::{delete, rehearse_deletion};
 pub use failed::Failed;
 pub use guard::{Guard, Hastened, Pause};
@@ -35,7 +36,7 @@ pub use restore::restore;
 pub use resume::run_once as resume_once;
 pub use state::{Deleted, Deletion, Live, Retention, TooLate};
 
-use chancery_shared::id::UserId;
+use chancery_shared::id::{ApprovalId, UserId};
 use serde::{Deserialize, Serialize};
 
 use crate::app::AppState;
@@ -62,6 +63,17 @@ pub enum Outcome {
     Deleted,
     /// It is gone for good.
     Gone,
+}
+
+/// A Local CA that is removed while its key stays, disabled, until the signer's operator decides.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyWaits {
+    /// Of which item.
+    pub id: ItemId,
+    /// Its name.
+    pub name: String,
+    /// By which the operator decides, once they were asked.
+    pub approval_id: Option<ApprovalId>,
 }
 
 /// How long deleted items are kept.

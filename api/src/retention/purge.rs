@@ -8,7 +8,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use super::guard::{Hastened, note_days};
-use super::remove::{self, Reason};
+use super::remove::{self, Reason, Removed};
 use super::{By, Items, retention};
 use crate::app::AppState;
 use crate::job_runs;
@@ -88,11 +88,12 @@ pub(crate) enum Purged {
     Paused { why: String, removed: usize },
     /// Another process is at it.
     Elsewhere,
-    /// So many are gone; so many were due and are not, the first for this reason.
-    Done { removed: usize, left: usize, why: Option<String> },
+    /// So many are gone; so many were due and are not, the first for this reason; the keys of so
+    /// many that are gone stay until the signer's operator decides.
+    Done { removed: usize, left: usize, why: Option<String>, keys_left: usize },
 }
 
-fn told(done: Result<Purged, StoreError>) -> Option<Result<String, String>> {
+pub(super) fn told(done: Result<Purged, StoreError>) -> Option<Result<String, String>> {
     Some(match done {
         Ok(Purged::Elsewhere) => return None,
         Ok(Purged::NotYet) => Ok("nothing is purged so soon after the start".to_owned()),
@@ -104,11 +105,21 @@ fn told(done: Result<Purged, StoreError>) -> Option<Result<String, String>> {
                 _ => format!("paused after {removed} items: {why}"),
             }));
         }
-        Ok(Purged::Done { removed, left: 0, why: _ }) => Ok(format!("{removed} items purged")),
-        Ok(Purged::Done { removed, left, why }) => {
+        Ok(Purged::Done { removed, left, why, keys_left }) => {
+            let mut said = format!("{removed} items purged");
+            if keys_left > 0 {
+                let kept = format!(
+                    "; {keys_left} of their keys stay disabled in the token until the signer's \
+                     operator decides (chancery-hsm pending)"
+                );
+                said.push_str(&kept);
+            }
+            if left == 0 {
+                return Some(Ok(said));
+            }
             let why = why.unwrap_or_default();
             tracing::warn!(removed, left, why, "items that are due are purged later");
-            Err(format!("{removed} items purged, {left} are tried again: {why}"))
+            Err(format!("{said}, {left} are tried again: {why}"))
         }
         Err(error) => {
             tracing::warn!(error = %Chain(&error), "items that are due are purged later");
@@ -145,7 +156,7 @@ async fn purge(state: &AppState, lease: &Lease<'_>, batch: usize) -> Result<Purg
     let run: RowId = state.new_id();
     let by =
         By { user_id: None, username: JOB.name.to_owned(), request_id: format!("purge-{run}") };
-    let (mut removed, mut left, mut why) = (0, 0, None);
+    let (mut removed, mut left, mut why, mut keys_left) = (0, 0, None, 0);
     let due = state.purge_failed.put_failed_last(&items, items.due(state.clock.now()));
     for id in due.into_iter().take(batch) {
         if !lease.renew().await? {
@@ -156,8 +167,12 @@ async fn purge(state: &AppState, lease: &Lease<'_>, batch: usize) -> Result<Purg
             return Ok(Purged::Paused { why: pause.to_string(), removed });
         }
         match remove::one(state, &by, id, Reason::Due).await {
-            Ok(true) => removed += 1,
-            Ok(false) => {}
+            Ok(Removed::NotAnyMore) => {}
+            Ok(Removed::Whole) => removed += 1,
+            Ok(Removed::But(_)) => {
+                removed += 1;
+                keys_left += 1;
+            }
             Err(error) => {
                 state.purge_failed.add(id);
                 left += 1;
@@ -165,5 +180,5 @@ async fn purge(state: &AppState, lease: &Lease<'_>, batch: usize) -> Result<Purg
             }
         }
     }
-    Ok(Purged::Done { removed, left, why })
+    Ok(Purged::Done { removed, left, why, keys_left })
 }

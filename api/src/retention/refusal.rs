@@ -40,6 +40,15 @@ impl From<Refusal> for ApiError {
     fn from(refusal: Refusal) -> Self {
         match refusal {
             Refusal::NotFound(id) => ApiError::not_found(kind_words(id)),
+            Refusal::Changing(item, transition) if item.awaits.is_some() => {
+                let (words, transition) = (words(&item), transition.as_str());
+                let id = item.awaits.map(|id| id.to_string()).unwrap_or_default();
+                state(format!(
+                    "{words} is {transition} and waits for the signer's operator: chancery-hsm \
+                     approve {id} restores it, chancery-hsm deny {id} leaves it deleted, and so does \
+                     deleting it (without force)"
+                ))
+            }
             Refusal::Changing(item, transition) => {
                 let (words, transition) = (words(&item), transition.as_str());
                 state(format!("{words} is {transition}; look again in a moment"))

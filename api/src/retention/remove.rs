@@ -6,13 +6,33 @@ use super::Refusal;
 use super::items::{Along, Items};
 use super::local_ca::{self, Attempt};
 use super::several::{Becomes, so_far};
-use super::{By, hold, retention, told};
+use super::{By, KeyWaits, hold, retention, told};
 use crate::app::AppState;
 use crate::audit;
 use crate::error::ApiError;
 use crate::inventory::settle;
 use crate::store::Unaudited;
 use crate::store::retention::{ItemId, Retained, Transition};
+
+/// What became of one item.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Removed {
+    /// It was no longer to be removed.
+    NotAnyMore,
+    /// It is gone, and its key with it.
+    Whole,
+    /// It is gone, and its key waits.
+    But(KeyWaits),
+}
+
+impl Removed {
+    pub(super) fn into_key_waits(self) -> Option<KeyWaits> {
+        match self {
+            Self::But(waits) => Some(waits),
+            Self::NotAnyMore | Self::Whole => None,
+        }
+    }
+}
 
 /// Why an item goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,25 +53,32 @@ pub(super) enum Reason {
 /// [`super::Refusal`] in the words of HTTP, or signer or database failed: then what was not removed
 /// is what it was, unless the code is `outcome_unknown`, and some is removed where it is
 /// `partly_done`.
-pub async fn remove(state: &AppState, by: By, id: ItemId, along: Along) -> Result<(), ApiError> {
+pub async fn remove(
+    state: &AppState,
+    by: By,
+    id: ItemId,
+    along: Along,
+) -> Result<Vec<KeyWaits>, ApiError> {
     let state = state.clone();
     let running = tokio::spawn(audit::carried(async move {
-        let order = rehearse_removal(&state, id, along).await?;
+        let order = plan(&state, id, along).await?;
         // Nothing goes where it is known already that not all can.
         for item in &order {
             check_token(&state, item.id).await?;
         }
+        let mut waiting = Vec::new();
         for (index, item) in order.iter().enumerate() {
             let reason = if item.id == id { Reason::Asked } else { Reason::Along };
             let removed = one(&state, &by, item.id, reason).await;
-            removed.map_err(|error| so_far(error, Becomes::Gone, &order, index))?;
+            let removed = removed.map_err(|error| so_far(error, Becomes::Gone, &order, index))?;
+            waiting.extend(removed.into_key_waits());
         }
-        Ok(())
+        Ok(waiting)
     }));
     running.await.map_err(ApiError::internal)?
 }
 
-/// What [`remove`] would remove now, in its order.
+/// The keys that would stay after a [`remove`] now, until the signer's operator decides.
 ///
 /// # Errors
 ///
@@ -60,10 +87,24 @@ pub async fn rehearse_removal(
     state: &AppState,
     id: ItemId,
     along: Along,
-) -> Result<Vec<Arc<Retained>>, ApiError> {
+) -> Result<Vec<KeyWaits>, ApiError> {
+    Ok(keys_that_will_wait(state, &plan(state, id, along).await?))
+}
+
+/// What is removed, in this order.
+async fn plan(state: &AppState, id: ItemId, along: Along) -> Result<Vec<Arc<Retained>>, ApiError> {
     let items = Items::new(state.store.retained().await?, retention(state));
     let order = items.removal(id, along)?;
     Ok(order.into_iter().map(|id| items.get(id).cloned()).collect::<Result<_, _>>()?)
+}
+
+/// Those of the Local CAs among them, as far as the signer's settings tell.
+pub(super) fn keys_that_will_wait(state: &AppState, order: &[Arc<Retained>]) -> Vec<KeyWaits> {
+    if !state.signer.state().destroy_awaits_operator() {
+        return Vec::new();
+    }
+    let cas = order.iter().filter(|item| matches!(item.id, ItemId::LocalCa(_)));
+    cas.map(|item| KeyWaits { id: item.id, name: item.name.clone(), approval_id: None }).collect()
 }
 
 /// Whether a key in the token can be destroyed now, as far as is known here.
@@ -78,13 +119,13 @@ async fn check_token(state: &AppState, id: ItemId) -> Result<(), ApiError> {
     Ok(())
 }
 
-/// Removes one item that nothing stands on; says whether it was still to be removed.
+/// Removes one item that nothing stands on.
 pub(super) async fn one(
     state: &AppState,
     by: &By,
     id: ItemId,
     reason: Reason,
-) -> Result<bool, ApiError> {
+) -> Result<Removed, ApiError> {
     let mut write = state.store.begin_in_turn().await?;
     let items = hold(state, &mut write).await?;
     let is_still_wanted = match reason {
@@ -104,11 +145,12 @@ pub(super) async fn one(
         write.let_go().await?;
         return match refused {
             Some(refusal) if is_still_wanted => Err(refusal.into()),
-            _ => Ok(false),
+            _ => Ok(Removed::NotAnyMore),
         };
     }
     let name = items.get(id).map(|item| item.name.clone()).unwrap_or_default();
     let entry = || told::entry(state, by, told::removal(by), (id, &name));
+    let mut removed = Removed::Whole;
     match id {
         ItemId::KeyStore(key_store) => {
             write.remove_key_store(key_store).await?;
@@ -125,9 +167,12 @@ pub(super) async fn one(
         ItemId::LocalCa(ca) => {
             let marked = local_ca::mark(state, by, &mut write, ca, Transition::Removing).await?;
             write.commit_unaudited(Unaudited::LocalCaStep).await?;
-            marked.carry_out(Attempt::First).await?;
+            if let Some(approval_id) = marked.carry_out(Attempt::First).await? {
+                let approval_id = Some(approval_id);
+                removed = Removed::But(KeyWaits { id, name, approval_id });
+            }
         }
     }
     tracing::info!(username = by.username, item = ?id, "removed an item for good");
-    Ok(true)
+    Ok(removed)
 }

@@ -3,8 +3,8 @@
 use chancery_shared::wire::RefusalCode;
 use chancery_shared::wire::v1::{ApprovalStatus, KeyState};
 
-use super::By;
 use super::local_ca::{Attempt, Marked, take};
+use super::{By, waiting};
 use crate::app::AppState;
 use crate::error::ApiError;
 use crate::signer_client::SignerError;
@@ -35,16 +35,27 @@ async fn look_at(state: &AppState, pending: &Pending) -> Result<(), ApiError> {
         return Ok(());
     };
     match pending.approval_id {
-        None => marked.carry_out(Attempt::Again).await,
+        None => marked.carry_out(Attempt::Again).await.map(drop),
         Some(approval) => {
-            let status = state.signer.approval_status(approval).await;
-            let decided = decide(&marked, status).await;
+            let decided = match waiting::is_too_late(state, pending.local_ca_id).await {
+                Ok(true) => give_up(&marked, "restore too late").await,
+                Ok(false) => decide(&marked, state.signer.approval_status(approval).await).await,
+                Err(error) => Err(error),
+            };
             if !matches!(decided, Ok(true)) {
                 marked.release().await?;
             }
             decided.map(drop)
         }
     }
+}
+
+/// Nobody restores what is due: the purge does its work.
+async fn give_up(marked: &Marked<'_>, action: &'static str) -> Result<bool, ApiError> {
+    if let Some(ca) = marked.state.store.local_ca(marked.claim.local_ca_id).await? {
+        marked.stay_deleted(&ca, action).await?;
+    }
+    Ok(true)
 }
 
 /// Goes on as the operator has decided; says whether that ended the transition.
@@ -58,7 +69,8 @@ async fn decide(
     match status {
         Ok(ApprovalStatus::Waiting) => return Ok(false),
         Ok(ApprovalStatus::Approved { .. }) => marked.set_restored(&ca).await?,
-        Ok(ApprovalStatus::Denied | ApprovalStatus::Expired) => marked.stay_deleted(&ca).await?,
+        Ok(ApprovalStatus::Denied) => marked.stay_deleted(&ca, "restore denied").await?,
+        Ok(ApprovalStatus::Expired) => marked.stay_deleted(&ca, "restore expired").await?,
         // Its end was long ago: what came of it the key says.
         Err(SignerError::Refused(no)) if no.code == RefusalCode::UnknownApproval => {
             let signer = marked.state.signer.state();
@@ -66,7 +78,7 @@ async fn decide(
             if key.is_some_and(|key| key.state == KeyState::Live) {
                 marked.set_restored(&ca).await?;
             } else {
-                marked.stay_deleted(&ca).await?;
+                marked.stay_deleted(&ca, "restore expired").await?;
             }
         }
         Err(error) => return Err(error.into()),

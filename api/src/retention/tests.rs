@@ -3,9 +3,11 @@
 mod agreement;
 mod faults;
 mod model;
+mod operator;
 mod purge;
 mod purge_order;
 mod removals;
 mod rules;
-mod scene;
+pub(crate) mod scene;
 mod transitions;
+mod waiting;

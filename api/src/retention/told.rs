@@ -1,5 +1,8 @@
 //! What the audit says of an item that changes its state.
 
+use chancery_shared::id::ApprovalId;
+use serde_json::json;
+
 use super::By;
 use super::refusal::in_path;
 use crate::app::AppState;
@@ -18,6 +21,14 @@ pub(super) fn entry(
     let entry = state.audited(action, kind).on(&id, name).in_request(&by.request_id);
     match by.user_id {
         Some(user) => entry.by(user, &by.username),
+        None => entry,
+    }
+}
+
+/// The same, where the end of a key waits for the signer's operator.
+pub(super) fn awaiting(entry: AuditDraft, approval: Option<ApprovalId>) -> AuditDraft {
+    match approval {
+        Some(approval) => entry.after(json!({"key": "disabled", "awaitsApproval": approval})),
         None => entry,
     }
 }

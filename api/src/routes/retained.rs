@@ -8,7 +8,8 @@ use crate::audit;
 use crate::auth::Administrator;
 use crate::error::{ApiError, Dependant};
 use crate::request::RequestId;
-use crate::retention::{self, Along, By, Items, Outcome, named};
+use crate::retention::{self, Along, By, Items, KeyWaits, Outcome, named};
+use crate::server_certificate;
 use crate::store::retention::ItemId;
 use crate::timestamp;
 
@@ -68,13 +69,13 @@ pub(super) async fn delete<T>(
     // Counted before: what is gone has no certificates.
     let before = Before::look(state, id, Along::Nothing).await?;
     let by = by(administrator, request_id);
-    let outcome = if rehearsal {
+    let (outcome, waiting) = if rehearsal {
         audit::only_reads();
         retention::rehearse_deletion(state, id).await?
     } else {
         retention::delete(state, by.clone(), id).await?
     };
-    before.answer(state, &by, item, outcome, rehearsal).await
+    before.answer(state, &by, item, (outcome, waiting), rehearsal).await
 }
 
 /// Removes the item for good, or says what that would do.
@@ -89,13 +90,13 @@ pub(super) async fn force<T>(
     let along = along("withDependants", parameters.with_dependants.as_ref())?;
     let before = Before::look(state, id, along).await?;
     let by = by(administrator, request_id);
-    if rehearsal {
+    let waiting = if rehearsal {
         audit::only_reads();
-        retention::rehearse_removal(state, id, along).await?;
+        retention::rehearse_removal(state, id, along).await?
     } else {
-        retention::remove(state, by.clone(), id, along).await?;
-    }
-    before.answer(state, &by, item, Outcome::Gone, rehearsal).await
+        retention::remove(state, by.clone(), id, along).await?
+    };
+    before.answer(state, &by, item, (Outcome::Gone, waiting), rehearsal).await
 }
 
 /// Restores the item.
@@ -116,6 +117,7 @@ struct Before {
     name: String,
     dependants: Vec<Dependant>,
     unexpired: u64,
+    about_https: Option<String>,
 }
 
 impl Before {
@@ -133,8 +135,9 @@ impl Before {
                 unexpired += state.store.unexpired(item.id, now).await?;
             }
         }
+        let about_https = server_certificate::warning(&items, id);
         let below: Vec<_> = below.into_iter().cloned().collect();
-        Ok(Self { id, name, dependants: named(&below), unexpired })
+        Ok(Self { id, name, dependants: named(&below), unexpired, about_https })
     }
 
     async fn answer<T>(
@@ -142,22 +145,26 @@ impl Before {
         state: &AppState,
         by: &By,
         item: T,
-        outcome: Outcome,
+        (outcome, waiting): (Outcome, Vec<KeyWaits>),
         rehearsal: bool,
     ) -> Result<DeletionAnswer<T>, ApiError> {
         let now = state.clock.now();
-        let (deleted_at, deleted_by, purge_at) = match (outcome, rehearsal) {
-            (Outcome::Gone, _) => (None, None, None),
-            (Outcome::Deleted, true) => {
-                let purge_at = retention::retention(state).purge_at(now);
-                (Some(now), Some(by.username.clone()), Some(purge_at))
-            }
-            (Outcome::Deleted, false) => {
+        let (deleted_at, deleted_by, purge_at) = match outcome {
+            Outcome::Gone => (None, None, None),
+            Outcome::Deleted => {
                 let items = Items::new(state.store.retained().await?, retention::retention(state));
                 let found = items.get(self.id).ok();
-                let purge_at = found.and_then(|item| items.purge_at(item));
-                let deleted = found.and_then(|item| item.deleted.clone()).unzip();
-                (deleted.0, deleted.1, purge_at)
+                match found.and_then(|item| item.deleted.clone()) {
+                    // So it is also where a waiting restore is, or would be, taken back.
+                    Some((at, by)) => {
+                        (Some(at), Some(by), found.and_then(|item| items.purge_at(item)))
+                    }
+                    None if rehearsal => {
+                        let purge_at = retention::retention(state).purge_at(now);
+                        (Some(now), Some(by.username.clone()), Some(purge_at))
+                    }
+                    None => (None, None, None),
+                }
             }
         };
         let is_ca = matches!(self.id, ItemId::LocalCa(_));
@@ -169,6 +176,12 @@ impl Before {
                  and readable"
             ));
         }
+        warnings.extend(self.about_https);
+        let key = match outcome {
+            Outcome::Gone if waiting.iter().all(|waits| waits.id != self.id) => "destroyed",
+            Outcome::Deleted | Outcome::Gone => "disabled",
+        };
+        warnings.extend(waiting.iter().map(about_key));
         Ok(DeletionAnswer {
             item,
             outcome: match outcome {
@@ -176,10 +189,7 @@ impl Before {
                 Outcome::Gone => "gone",
             },
             rehearsal,
-            key: is_ca.then_some(match outcome {
-                Outcome::Deleted => "disabled",
-                Outcome::Gone => "destroyed",
-            }),
+            key: is_ca.then_some(key),
             deleted_at: deleted_at.map(timestamp::with_offset),
             deleted_by,
             purge_at: purge_at.map(timestamp::with_offset),
@@ -188,6 +198,15 @@ impl Before {
             warnings,
         })
     }
+}
+
+fn about_key(waits: &KeyWaits) -> String {
+    let KeyWaits { name, approval_id, .. } = waits;
+    let how = approval_id.map_or_else(String::new, |id| format!(": chancery-hsm approve {id}"));
+    format!(
+        "the key of the Local CA {name} is not destroyed but disabled: it stays in the token until \
+         the signer's operator lets it be destroyed{how}"
+    )
 }
 
 /// The deleted items of one kind, the latest first, with when each is purged.

@@ -9,8 +9,8 @@ use utoipa_axum::routes;
 use super::json::Done;
 use super::json::key_store::TokenItem;
 use super::json::status::{
-    DatabaseStatus, HastenedItem, JobStatus, KeyItem, KeysStatus, PurgeStatus, SignerStatus,
-    StatusItem,
+    DatabaseStatus, HastenedItem, JobStatus, KeyItem, KeysStatus, PurgeStatus, RepairItem,
+    SignerStatus, StatusItem,
 };
 use super::retained::by;
 use crate::app::AppState;
@@ -18,7 +18,7 @@ use crate::auth::Administrator;
 use crate::error::{ApiError, JsonError};
 use crate::json::Json;
 use crate::request::{PathId, RequestId};
-use crate::retention::{self, Disagreement, Items};
+use crate::retention::{self, Disagreement, Items, Repaired};
 use crate::signer_client::SignerError;
 use crate::store::local_ca::LocalCa;
 use crate::{job_runs, timestamp};
@@ -77,19 +77,34 @@ async fn confirm(
 }
 
 /// Makes a key that `keys` of the status names fit its Local CA: enabled where that is live, disabled
-/// where it is deleted or there is none.
+/// where it is deleted. One that belongs to no Local CA is disabled, and if it is so already, destroyed.
 #[utoipa::path(
     post, path = "/admin/status/keys/{id}/repair", tag = "Status", params(("id" = String, Path)),
-    responses((status = 200, body = Done), (status = "default", body = JsonError)),
+    responses((status = 200, body = RepairItem), (status = "default", body = JsonError)),
 )]
 async fn repair(
     State(state): State<AppState>,
     administrator: Administrator,
     request_id: RequestId,
     PathId(id): PathId<kind::Key>,
-) -> Result<Json<Done>, ApiError> {
-    retention::repair(&state, &by(&administrator, &request_id), id).await?;
-    Ok(Json(Done {}))
+) -> Result<Json<RepairItem>, ApiError> {
+    let repaired = retention::repair(&state, &by(&administrator, &request_id), id).await?;
+    let (key, warning) = match repaired {
+        Repaired::Now(key) => (key, None),
+        Repaired::Unused => {
+            let message =
+                "no Local CA has this key; the same call again has it destroyed in the token";
+            (KeyState::Disabled, Some(message.to_owned()))
+        }
+        Repaired::Awaits(approval_id) => {
+            let message = format!(
+                "the key stays in the token, disabled, until the signer's operator lets it be \
+                 destroyed: chancery-hsm approve {approval_id}"
+            );
+            (KeyState::Disabled, Some(message))
+        }
+    };
+    Ok(Json(RepairItem { key: state_words(key), warnings: warning.into_iter().collect() }))
 }
 
 async fn job(state: &AppState, name: &'static str) -> Result<JobStatus, ApiError> {
@@ -145,16 +160,19 @@ async fn keys(state: &AppState) -> Result<KeysStatus, ApiError> {
 }
 
 fn item(key_id: String, key: Option<&KeySummary>, ca: Option<LocalCa>) -> KeyItem {
-    let state = |key: &KeySummary| match key.state {
-        KeyState::Live => "live",
-        KeyState::Disabled => "disabled",
-        KeyState::Destroyed => "destroyed",
-    };
     KeyItem {
         key_id,
         token: key.map(|key| key.token.clone()),
-        state: key.map(state),
+        state: key.map(|key| state_words(key.state)),
         local_ca_id: ca.as_ref().map(|ca| ca.id.to_string()),
         local_ca_name: ca.map(|ca| ca.name),
+    }
+}
+
+fn state_words(state: KeyState) -> &'static str {
+    match state {
+        KeyState::Live => "live",
+        KeyState::Disabled => "disabled",
+        KeyState::Destroyed => "destroyed",
     }
 }

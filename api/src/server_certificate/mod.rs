@@ -4,7 +4,10 @@
 //! once. Each host of several has its own.
 
 mod files;
+mod issuer;
 mod request;
+#[cfg(test)]
+mod tests;
 
 use std::time::Duration;
 
@@ -14,17 +17,16 @@ use tokio::task::JoinHandle;
 
 use crate::app::AppState;
 use crate::certificate::CertificateFacts;
-use crate::error::ApiError;
+use crate::error::{ApiError, Code};
 use crate::first_start;
 use crate::inventory::cert_issuer;
 use crate::issuance::csr_issuance::{CsrIssuance, CsrRequestBody, NewIds, Requester};
 use crate::issuance::issue::issue;
 use crate::listener::ServerIdentity;
+use crate::readiness::NotReady;
 
 pub use files::{StoredIdentity, TlsFiles};
-
-/// Through which issuer.
-const ISSUER: &str = "Chancery Issuer";
+pub use issuer::warning;
 
 /// Pause between two looks at the certificate's age.
 const EVERY: Duration = Duration::from_mins(10);
@@ -57,15 +59,12 @@ impl Renewal {
                 OffsetDateTime::UNIX_EPOCH
             }
         };
-        let (shown, is_shown) = watch::channel(renew_at > OffsetDateTime::UNIX_EPOCH);
+        let is_shown = renew_at > OffsetDateTime::UNIX_EPOCH;
+        let (shown, readiness) =
+            watch::channel(if is_shown { Ok(()) } else { Err(not_asked_yet()) });
         state.readiness.add("https certificate", move || {
-            let is_shown = *is_shown.borrow();
-            async move {
-                let message = "HTTPS still has its temporary certificate".to_owned();
-                let code = crate::error::Code::SignerUnavailable;
-                let waiting = crate::readiness::NotReady { code, message };
-                if is_shown { Ok(()) } else { Err(waiting) }
-            }
+            let readiness = readiness.borrow().clone();
+            async move { readiness }
         });
         let task = tokio::spawn(async move {
             tokio::select! {
@@ -80,9 +79,14 @@ impl Renewal {
                         Ok(next) => {
                             renew_at = next;
                             again = AGAIN;
-                            shown.send_replace(true);
+                            shown.send_modify(|shown| *shown = Ok(()));
                         }
                         Err(error) => {
+                            shown.send_modify(|shown| {
+                                if shown.is_err() {
+                                    *shown = Err(not_ready(&error));
+                                }
+                            });
                             let error = crate::log::Chain(&error).to_string();
                             tracing::warn!(error, "the HTTPS certificate is asked for again");
                             pause = again;
@@ -101,6 +105,18 @@ impl Renewal {
         self.stop.send_replace(true);
         let _ = self.task.await;
     }
+}
+
+/// Before the first try.
+fn not_asked_yet() -> NotReady {
+    let message = "HTTPS still has its temporary certificate".to_owned();
+    NotReady { code: Code::SignerUnavailable, message }
+}
+
+/// After one that failed.
+fn not_ready(error: &ApiError) -> NotReady {
+    let message = format!("HTTPS still has its temporary certificate: {}", error.message());
+    NotReady { code: error.code(), message }
 }
 
 /// Takes the certificate into use; answers when to renew it.
@@ -130,8 +146,7 @@ async fn renew(
     let request_id = format!("https-{}", state.new_id::<chancery_shared::id::kind::Row>());
     // Whoever deletes the issuer waits for what it issues here.
     let _seat = state.under_way.enter();
-    let issuer = state.store.live_cert_issuer_named(ISSUER).await?;
-    let issuer = issuer.ok_or_else(|| ApiError::not_found("Certificate Issuer"))?;
+    let issuer = issuer::find(state).await?;
     let issuer = cert_issuer::issuing(&state.store, issuer.id).await?;
 
     // The very way of every certificate: CSR, draft, signer, record.

@@ -40,7 +40,9 @@ struct Held<'a> {
 impl Held<'_> {
     /// From now on new requests are sent on this connection.
     fn offer(&self, reply: HelloReply) {
-        self.shared.state.send_replace(SignerState::said(reply));
+        let state = SignerState::said(reply);
+        let before = self.shared.state.send_replace(state.clone());
+        tell_missing(&before, &state);
         self.shared.link.send_if_modified(|link| {
             let was_offered = link.is_some();
             link.get_or_insert_with(|| Arc::clone(&self.connection));
@@ -59,6 +61,17 @@ impl Drop for Held<'_> {
     fn drop(&mut self) {
         self.connection.end();
         self.withhold();
+    }
+}
+
+/// Keys that vanish from a token are told when that is first seen.
+fn tell_missing(before: &SignerState, now: &SignerState) {
+    let missing = || now.missing_keys();
+    metrics::gauge!("chancery_ca_keys_missing")
+        .set(u32::try_from(missing().count()).unwrap_or(u32::MAX));
+    for key in missing().filter(|key| !before.key(key.key_id).is_some_and(|it| it.is_missing)) {
+        let (key_id, token) = (key.key_id, &key.token);
+        tracing::error!(code = "key-gone", %key_id, token, "the token lacks a CA's key");
     }
 }
 

@@ -73,10 +73,33 @@ impl SignerState {
         self.keys().iter().find(|key| key.key_id == id)
     }
 
+    /// The keys that are not where the keyring has them, as last seen.
+    pub fn missing_keys(&self) -> impl Iterator<Item = &KeySummary> {
+        self.keys().iter().filter(|key| key.is_missing)
+    }
+
+    /// Whether each key that is to sign is on its token.
+    ///
+    /// # Errors
+    ///
+    /// [`RefusalCode::KeyGone`].
+    pub fn check_keys(&self) -> Result<(), SignerError> {
+        let live = self.missing_keys().find(|key| key.state == KeyState::Live);
+        live.map_or(Ok(()), |_| {
+            Err(refusal(RefusalCode::KeyGone, "a token lacks a key of the keyring"))
+        })
+    }
+
     /// The most that the operator allows a key to sign, once the signer was reached.
     #[must_use]
     pub fn ceiling(&self) -> Option<&Policy> {
         self.last.as_ref().map(|last| &last.ceiling)
+    }
+
+    /// Whether the operator decides on each destruction of a key, as last seen.
+    #[must_use]
+    pub fn destroy_awaits_operator(&self) -> bool {
+        self.last.as_ref().is_some_and(|last| last.destroy_awaits_operator)
     }
 
     /// Why nothing can be signed at all, where that is so.

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use chancery_shared::wire::operator::{Parked, Reply, Status, TokenStatus};
+use chancery_shared::wire::operator::{Parked, Reply, Status, TokenStatus, UnknownObject};
 use chancery_shared::wire::v1::KeySummary;
 use serde::Serialize;
 use time::OffsetDateTime;
@@ -64,8 +64,15 @@ fn status_words(status: &Status) -> String {
 }
 
 fn token_words(token: &TokenStatus) -> String {
-    let TokenStatus { summary, signatures, canary_signatures, failures, workers_started, .. } =
-        token;
+    let TokenStatus {
+        summary,
+        signatures,
+        canary_signatures,
+        failures,
+        workers_started,
+        unknown_objects,
+        ..
+    } = token;
     let mut text = format!(
         "token {}: {}, {} (serial {}), {} of {} keys, {signatures} signatures, \
          {canary_signatures} health checks, {workers_started} workers started\n",
@@ -82,14 +89,23 @@ fn token_words(token: &TokenStatus) -> String {
     for (call, count) in failures {
         let _ = writeln!(text, "  {call}: {count}");
     }
+    if summary.unknown_keys > 0 {
+        let count = summary.unknown_keys;
+        let _ = writeln!(text, "  private keys that the keyring does not know: {count}");
+    }
+    for UnknownObject { id, label } in unknown_objects {
+        let _ =
+            writeln!(text, "  unknown key {id}, label {}", chancery_shared::text::plain(label, 64));
+    }
     text
 }
 
 fn key_words(key: &KeySummary) -> String {
     let certificate =
         if key.has_ca_certificate { "has a CA certificate" } else { "has no CA certificate" };
+    let missing = if key.is_missing { ", IS NOT ON THE TOKEN" } else { "" };
     format!(
-        "key {} on {}: {}, signs with {}, {}, {certificate}\n",
+        "key {} on {}: {}, signs with {}, {}, {certificate}{missing}\n",
         key.key_id,
         key.token,
         name_of(&key.key_algorithm),

@@ -139,6 +139,19 @@ pub struct TokenStatus {
     pub epochs: u64,
     /// Process id of the signing worker, where there is one.
     pub worker_pid: Option<u32>,
+    /// The first of the private keys on it that the keyring did not know at the signer's start.
+    #[serde(default)]
+    pub unknown_objects: Vec<UnknownObject>,
+}
+
+/// A private key on a token that is not in the keyring.
+#[derive(Clone, Debug, Deserialize, Serialize, PartialEq, Eq)]
+#[serde(rename_all = "camelCase")]
+pub struct UnknownObject {
+    /// `CKA_ID` in hexadecimal.
+    pub id: String,
+    /// `CKA_LABEL`.
+    pub label: String,
 }
 
 /// A parked request in short: what a list has room for.

@@ -165,6 +165,7 @@ impl KeyRecord {
             role: self.role,
             state,
             has_ca_certificate: self.ca_certificate.is_some(),
+            is_missing: false,
         })
     }
 

@@ -3,6 +3,7 @@
 use chancery_shared::wire::v1::{Hello, HelloReply, Reply};
 
 use super::Answer;
+use crate::config::KeyChangeRule;
 use crate::policy::ConnectionSerials;
 use crate::signer::Signer;
 
@@ -25,8 +26,9 @@ pub(super) async fn hello(
         journal_head: signer.told_head(),
         halted: signer.halted(),
         tokens: tokens.collect(),
-        keys: signer.keyring.summaries(),
+        keys: signer.key_summaries(),
         ceiling: signer.config.ceiling.clone(),
+        destroy_awaits_operator: signer.config.destroy == KeyChangeRule::Approve,
     };
     Ok((Reply::Hello(Box::new(reply)), None))
 }

@@ -87,7 +87,9 @@ impl CaKey {
             algorithm: self.algorithm,
             data: Bytes(prepare(self.algorithm, message)),
         };
-        let Output::Signature(Bytes(raw)) = self.token.call(operation).await? else {
+        let answer = self.token.call(operation).await;
+        self.token.note_asked(self.key_id, &answer);
+        let Output::Signature(Bytes(raw)) = answer? else {
             return Err(TokenError::WrongSignature);
         };
         let value = finish(self.algorithm, raw).ok_or(TokenError::WrongSignature)?;

@@ -123,6 +123,31 @@ impl Token {
         }
     }
 
+    /// What a sweep found holds until the next one; [`Token::lacks`] tells.
+    pub fn note_sweep(&self, report: &SweepReport) {
+        self.shared.status.contents.swept(report);
+    }
+
+    pub(super) fn note_asked<T>(&self, key_id: KeyId, answer: &Result<T, TokenError>) {
+        if self.shared.status.contents.asked(key_id, answer) {
+            let token = &self.shared.config.name;
+            tracing::error!(token, %key_id, "the token does not find a key of the keyring any more");
+        }
+    }
+
+    /// Whether the token was found not to hold the key: by the sweep at the start, or since, when it
+    /// was to sign.
+    #[must_use]
+    pub fn lacks(&self, key_id: KeyId) -> bool {
+        self.shared.status.contents.lacks(key_id)
+    }
+
+    /// Whether it was found not to hold all that it should.
+    #[must_use]
+    pub fn lacks_any(&self) -> bool {
+        self.shared.status.contents.lacks_any()
+    }
+
     /// The key of this id, with what the keyring knows of it. Whether the token holds it shows
     /// when it signs.
     pub fn ca_key(&self, key_id: KeyId, algorithm: SignatureAlgorithm, spki: Vec<u8>) -> CaKey {
@@ -215,6 +240,7 @@ impl Token {
             key_algorithms: facts.key_algorithms,
             used_keys,
             max_keys: self.shared.config.max_keys,
+            unknown_keys: self.shared.status.contents.unknown(),
         }
     }
 
@@ -230,6 +256,7 @@ impl Token {
             workers_started: total(&status.workers_started),
             epochs: total(&status.epochs),
             worker_pid: status.standing().worker_pid,
+            unknown_objects: status.contents.first_unknown(),
         }
     }
 

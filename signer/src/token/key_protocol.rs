@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use chancery_shared::bytes::Bytes;
 use chancery_shared::id::KeyId;
 use chancery_shared::wire::algorithm::{KeyAlgorithm, SignatureAlgorithm};
+use chancery_shared::wire::operator::UnknownObject;
 use serde::{Deserialize, Serialize};
 
 use super::error::CkrName;
@@ -70,15 +71,6 @@ pub struct SweepReport {
     pub missing: Vec<KeyId>,
     /// Files of the token folder that are empty: what a killed writer leaves.
     pub empty_files: Vec<PathBuf>,
-}
-
-/// A private key on the token that is not in the keyring.
-#[derive(Clone, Debug, Deserialize, Serialize, PartialEq, Eq)]
-pub struct UnknownObject {
-    /// `CKA_ID` in hexadecimal.
-    pub id: String,
-    /// `CKA_LABEL`.
-    pub label: String,
 }
 
 /// Why a key worker did not do it.

@@ -12,6 +12,7 @@ use std::time::Duration;
 use chancery_shared::bytes::Bytes;
 use chancery_shared::fail_point;
 use chancery_shared::id::KeyId;
+use chancery_shared::wire::operator::UnknownObject;
 use cryptoki::context::Pkcs11;
 use cryptoki::error::Error as Cryptoki;
 use cryptoki::object::{Attribute, AttributeType, ObjectClass, ObjectHandle};
@@ -22,7 +23,7 @@ use super::epoch::CANARY;
 use super::error::{CkrName, Remedy, remedy};
 use super::key_creation::{NewKey, create};
 use super::key_protocol::{
-    FileStep, KeyAction, KeyAnswer, KeyFailure, KeyOutput, KeyTask, SweepReport, UnknownObject,
+    FileStep, KeyAction, KeyAnswer, KeyFailure, KeyOutput, KeyTask, SweepReport,
 };
 use super::open::{Access, LoggedIn, OpenLock, Pin, Selector, finalise, load, log_in, pause};
 use super::protocol::{Open, OpenFailure};

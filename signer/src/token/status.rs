@@ -7,6 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use chancery_shared::wire::v1::TokenState;
 use tokio::sync::watch;
 
+use super::contents::Contents;
 use super::error::CkrName;
 use super::protocol::Facts;
 
@@ -33,6 +34,7 @@ pub(super) struct Status {
     pub(super) workers_started: AtomicU64,
     pub(super) epochs: AtomicU64,
     failures: Mutex<BTreeMap<String, u64>>,
+    pub(super) contents: Contents,
 }
 
 impl Status {
@@ -52,6 +54,7 @@ impl Status {
             workers_started: AtomicU64::new(0),
             epochs: AtomicU64::new(0),
             failures: Mutex::default(),
+            contents: Contents::default(),
         }
     }
 

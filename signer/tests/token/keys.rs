@@ -64,6 +64,10 @@ async fn the_sweep_destroys_what_is_pending_and_reports_what_no_one_knows() {
     assert_eq!(report.missing, vec![id(4)]);
     let unknown: Vec<_> = report.unknown.iter().map(|object| object.label.clone()).collect();
     assert_eq!(unknown, vec![id(3).to_string()]);
+    token.note_sweep(&report);
+    let status = token.status(3);
+    assert_eq!((status.summary.unknown_keys, status.unknown_objects), (1, report.unknown.clone()));
+    assert!(token.lacks(id(4)) && !token.lacks(id(2)));
     assert_eq!(report.empty_files, vec![debris]);
 }
 

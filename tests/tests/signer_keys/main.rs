@@ -6,6 +6,7 @@ mod cut_off;
 mod external;
 mod installing;
 mod life;
+mod lost;
 
 use anyhow::Context as _;
 use chancery_shared::bytes::Bytes;

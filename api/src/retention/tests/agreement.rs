@@ -11,7 +11,7 @@ async fn keys(scene: &Scene) -> Value {
 }
 
 /// Waits until the service sees the key so.
-async fn seen(scene: &Scene, key: chancery_shared::id::KeyId, state: KeyState) {
+pub(super) async fn seen(scene: &Scene, key: chancery_shared::id::KeyId, state: KeyState) {
     let is_seen = |signer: &SignerState| signer.key(key).is_some_and(|found| found.state == state);
     scene.api.state.signer.watch_state().wait_for(is_seen).await.unwrap();
 }
@@ -73,6 +73,48 @@ async fn keys_without_a_ca_and_cas_without_a_key_are_shown() {
         assert_eq!(states, (&json!("live"), &json!("disabled")));
         // What has no key can still be removed.
         assert_eq!(scene.force_all("localca", &scene.ca).await.status, 200);
+    }
+}
+
+#[tokio::test]
+async fn a_ca_whose_key_its_token_lacks_is_without_a_key_and_the_service_not_ready() {
+    for scene in scenes(|_| ()).await {
+        let key = scene.key_of(&scene.ca).await;
+        scene.api.state.watch_signer();
+        assert_eq!(scene.api.anonymous().get("/health/ready").await.status, 200);
+        let set_missing = async |is_missing: bool| {
+            let keys = &mut scene.api.fake.signer().keys;
+            keys.iter_mut().find(|it| it.summary.key_id == key).unwrap().summary.is_missing =
+                is_missing;
+        };
+        let is_seen = async |is_missing: bool| {
+            let mut signer = scene.api.state.signer.watch_state();
+            let is_so = |signer: &SignerState| {
+                signer.key(key).is_some_and(|found| found.is_missing == is_missing)
+            };
+            signer.wait_for(is_so).await.unwrap();
+        };
+
+        set_missing(true).await;
+        is_seen(true).await;
+
+        let shown = keys(&scene).await;
+        assert_eq!(shown["withoutKey"][0]["localCaId"], scene.ca, "{shown}");
+        assert_eq!(shown["withoutKey"].as_array().unwrap().len(), 1, "{shown}");
+        let path = format!("/api/admin/status/keys/{key}/repair");
+        assert_eq!(
+            scene.admin().post_text(&path, "").await.refusal(),
+            (503, "key_gone".to_owned())
+        );
+        let ready = scene.api.anonymous().get("/health/ready").await;
+        let parts = ready.json()["parts"].clone();
+        let signer = parts.as_array().unwrap().iter().find(|part| part["name"] == "signer");
+        assert_eq!((ready.status.as_u16(), &signer.unwrap()["code"]), (503, &json!("key_gone")));
+
+        set_missing(false).await;
+        is_seen(false).await;
+        assert_eq!(keys(&scene).await["withoutKey"], json!([]));
+        assert_eq!(scene.api.anonymous().get("/health/ready").await.status, 200);
     }
 }
 

@@ -1,9 +1,8 @@
 //! The signer refuses, is away, or does it and can't say so: each transition ends in a state of the
 //! table.
 
-use chancery_shared::id::ApprovalId;
 use chancery_shared::wire::RefusalCode;
-use chancery_shared::wire::v1::{ApprovalStatus, KeyState, Pending, Reply, Request};
+use chancery_shared::wire::v1::{KeyState, Request};
 use time::Duration;
 
 use super::scene::{Scene, scenes};
@@ -12,7 +11,7 @@ use crate::signer_client::fake_signer::{Reaction, refusal};
 use crate::testing::Answer;
 
 /// What the signer does with the first request that `is_meant` finds.
-fn once(scene: &Scene, is_meant: fn(&Request) -> bool, reaction: Reaction) {
+pub(super) fn once(scene: &Scene, is_meant: fn(&Request) -> bool, reaction: Reaction) {
     let mut left = Some(reaction);
     scene.api.fake.script(move |request| {
         if is_meant(request) { left.take().unwrap_or(Reaction::Answer) } else { Reaction::Answer }
@@ -23,7 +22,7 @@ fn disables(request: &Request) -> bool {
     matches!(request, Request::DisableKey(_))
 }
 
-fn enables(request: &Request) -> bool {
+pub(super) fn enables(request: &Request) -> bool {
     matches!(request, Request::EnableKey(_))
 }
 
@@ -40,7 +39,7 @@ fn later(scene: &Scene) {
     scene.api.clock.advance(Duration::minutes(3));
 }
 
-async fn without_issuer() -> Vec<Scene> {
+pub(super) async fn without_issuer() -> Vec<Scene> {
     let scenes = scenes(|_| ()).await;
     for scene in &scenes {
         scene.delete("ca", &scene.issuer).await;
@@ -207,49 +206,5 @@ async fn a_ca_whose_key_is_destroyed_can_t_be_restored_and_stays_deleted() {
 
         assert_eq!(answer.refusal(), (409, "ca_not_live".to_owned()));
         assert_eq!(scene.names("localca/deleted").await.len(), 1);
-    }
-}
-
-#[tokio::test]
-async fn a_restore_that_the_operator_must_approve_happens_once_they_have() {
-    for (decision, live) in [
-        (ApprovalStatus::Approved { signature: None }, 2),
-        (ApprovalStatus::Denied, 1),
-        (ApprovalStatus::Expired, 1),
-    ] {
-        for scene in without_issuer().await {
-            scene.delete("localca", &scene.ca).await;
-            let approval_id = ApprovalId::from_bytes([5; 12]);
-            once(&scene, enables, Reaction::Reply(Reply::Pending(Pending { approval_id })));
-            let answer = scene.restore("localca", &scene.ca).await;
-            assert_eq!(answer.refusal(), (409, "wrong_state".to_owned()));
-            scene.api.fake.signer().approvals.insert(approval_id, ApprovalStatus::Waiting);
-            scene.resume().await;
-            let waiting = scene.admin().get("/api/admin/localca/deleted").await.json();
-            assert_eq!(waiting[0]["status"], "restoring");
-
-            scene.api.fake.signer().approvals.insert(approval_id, decision.clone());
-            scene.resume().await;
-
-            assert_eq!(scene.names("localca").await.len(), live, "{decision:?}");
-            assert!(scene.api.state.store.pending_transitions().await.unwrap().is_empty());
-        }
-    }
-}
-
-#[tokio::test]
-async fn a_key_whose_end_the_operator_must_approve_stays_disabled_without_its_ca() {
-    for scene in without_issuer().await {
-        let key = scene.key_of(&scene.ca).await;
-        let approval_id = ApprovalId::from_bytes([5; 12]);
-        once(&scene, destroys, Reaction::Reply(Reply::Pending(Pending { approval_id })));
-
-        let gone = scene.force_all("localca", &scene.ca).await;
-
-        assert_eq!(gone.status, 200, "{}", gone.text);
-        assert_eq!(scene.key(key), KeyState::Disabled);
-        assert_eq!(scene.names("localca").await, ["Chancery Root CA"]);
-        let status = scene.admin().get("/api/admin/status").await.json();
-        assert_eq!(status["keys"]["withoutLocalCa"][0]["keyId"], key.to_string());
     }
 }

@@ -16,7 +16,7 @@ async fn purge(scene: &Scene) -> Purged {
 }
 
 fn done(removed: usize) -> Purged {
-    Purged::Done { removed, left: 0, why: None }
+    Purged::Done { removed, left: 0, why: None, keys_left: 0 }
 }
 
 pub(super) fn is_paused(purged: &Purged) -> bool {
@@ -68,7 +68,7 @@ async fn a_key_that_can_t_be_destroyed_now_is_tried_again() {
             _ => Reaction::Answer,
         });
 
-        let Purged::Done { removed: 1, left: 3, why: Some(why) } = purge(&scene).await else {
+        let Purged::Done { removed: 1, left: 3, why: Some(why), .. } = purge(&scene).await else {
             panic!("the issuer alone can go");
         };
         assert!(why.contains("token"), "{why}");

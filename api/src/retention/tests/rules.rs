@@ -27,6 +27,7 @@ fn items(days: u32, deleted: &[(ItemId, Duration)]) -> Items {
             .map(|(_, ago)| (NOW - *ago, "admin".to_owned())),
         status,
         transition: None,
+        awaits: None,
         stands_on: stands_on.to_vec(),
     };
     let all = vec![
@@ -138,6 +139,7 @@ fn what_is_in_transition_or_not_made_yet_is_left_alone() {
             deleted: None,
             status: Some(status),
             transition,
+            awaits: None,
             stands_on: Vec::new(),
         };
         let items = Items::new(vec![root], Retention::from(30));
@@ -161,6 +163,7 @@ fn a_name_that_is_being_restored_is_taken() {
         deleted: Some((NOW, "admin".to_owned())),
         status: Some(LocalCaStatus::Live),
         transition,
+        awaits: None,
         stands_on: Vec::new(),
     };
     let both = vec![item(ROOT, None), item(other, Some(Transition::Restoring))];

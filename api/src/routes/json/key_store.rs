@@ -102,6 +102,8 @@ pub struct TokenItem {
     pub used_keys: u32,
     /// How many more it may hold.
     pub free_keys: u32,
+    /// Private keys on it that the signer did not know at its start; `chancery-hsm status` names them.
+    pub unknown_keys: u32,
 }
 
 impl TokenItem {
@@ -115,6 +117,7 @@ impl TokenItem {
             key_algorithms: token.key_algorithms.iter().copied().map(algorithm::key_name).collect(),
             used_keys: token.used_keys,
             free_keys: token.max_keys.saturating_sub(token.used_keys),
+            unknown_keys: token.unknown_keys,
         }
     }
 }

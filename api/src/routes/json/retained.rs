@@ -19,7 +19,8 @@ pub struct DeletionAnswer<T> {
     pub outcome: &'static str,
     /// Whether nothing was done: the answer is what would be.
     pub rehearsal: bool,
-    /// Of a Local CA: `disabled` or `destroyed`.
+    /// Of a Local CA: `disabled` or `destroyed`; `disabled` although the CA is gone where the signer's
+    /// operator decides on the destruction, then `warnings` names the approval.
     #[schema(value_type = Option<String>)]
     pub key: Option<&'static str>,
     /// When it was deleted.

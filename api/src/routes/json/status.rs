@@ -98,7 +98,7 @@ pub struct HastenedItem {
 pub struct KeysStatus {
     /// Keys that belong to no Local CA.
     pub without_local_ca: Vec<KeyItem>,
-    /// Local CAs whose key the signer does not have.
+    /// Local CAs whose key the signer does not have, or its token does not.
     pub without_key: Vec<KeyItem>,
     /// Keys that are disabled while their Local CA is live, or the other way round.
     pub disagreeing: Vec<KeyItem>,
@@ -119,4 +119,16 @@ pub struct KeyItem {
     pub local_ca_id: Option<String>,
     /// That CA's name.
     pub local_ca_name: Option<String>,
+}
+
+/// What became of a key that was to be made fit.
+#[derive(Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = KeyRepair)]
+pub struct RepairItem {
+    /// `live`, `disabled` or `destroyed`, as it is now.
+    #[schema(value_type = String)]
+    pub key: &'static str,
+    /// What is still to be done, one sentence each.
+    pub warnings: Vec<String>,
 }

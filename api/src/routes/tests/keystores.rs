@@ -76,7 +76,7 @@ async fn the_tokens_on_offer_are_listed_with_what_they_can_and_hold() {
     ];
     let expected = json!([{
         "name": "local", "model": "SoftHSM v2", "serial": "0123456789abcdef", "status": "ok",
-        "keyAlgorithms": algorithms, "usedKeys": 0, "freeKeys": 100,
+        "keyAlgorithms": algorithms, "usedKeys": 0, "freeKeys": 100, "unknownKeys": 0,
     }]);
     assert_eq!(tokens, expected);
 }

@@ -38,6 +38,7 @@ impl Signer {
             role: create.role,
             state: KeyState::Live,
             has_ca_certificate: false,
+            is_missing: false,
         };
         self.journal.append(Event::KeyPending {
             key_id,

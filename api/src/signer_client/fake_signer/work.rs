@@ -28,6 +28,7 @@ pub(crate) struct Signer {
     pub(crate) ceiling: Policy,
     /// Whether CA certificates wait for approval.
     pub(crate) approve_cas: bool,
+    pub(crate) approve_destroys: bool,
     pub(crate) approvals: BTreeMap<ApprovalId, ApprovalStatus>,
     parked: BTreeMap<ApprovalId, (String, Asked)>,
 }
@@ -54,6 +55,7 @@ impl Signer {
             key_algorithms: KeyAlgorithm::ALL.to_vec(),
             used_keys: 0,
             max_keys: 100,
+            unknown_keys: 0,
         };
         let now = time::macros::datetime!(2026-11-28 02:00 UTC);
         Self {
@@ -63,6 +65,7 @@ impl Signer {
             keys: Vec::new(),
             ceiling: Policy::shipped(),
             approve_cas: false,
+            approve_destroys: false,
             approvals: BTreeMap::new(),
             parked: BTreeMap::new(),
         }
@@ -113,6 +116,11 @@ impl Signer {
             ),
             Request::DisableKey(change) => self.change(change, KeyState::Disabled),
             Request::EnableKey(change) => self.change(change, KeyState::Live),
+            Request::DestroyKey(_) if self.approve_destroys => {
+                let id = new_id();
+                self.approvals.insert(id, ApprovalStatus::Waiting);
+                done(self.journal.head(), Reply::Pending(Pending { approval_id: id }))
+            }
             Request::DestroyKey(change) => self.change(change, KeyState::Destroyed),
             Request::ApprovalStatus(query) => match self.approvals.get(&query.approval_id) {
                 Some(status) => (None, Outcome::Done(Reply::Approval(status.clone()))),
@@ -142,6 +150,7 @@ impl Signer {
             tokens: self.tokens.clone(),
             keys: self.keys.iter().map(|key| key.summary.clone()).collect(),
             ceiling: self.ceiling.clone(),
+            destroy_awaits_operator: self.approve_destroys,
         }
     }
 

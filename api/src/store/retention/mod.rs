@@ -4,7 +4,7 @@
 mod local_ca;
 mod unexpired;
 
-use chancery_shared::id::{CertIssuerId, KeyStoreId, LocalCaId};
+use chancery_shared::id::{ApprovalId, CertIssuerId, KeyStoreId, LocalCaId};
 use time::OffsetDateTime;
 
 use super::local_ca::LocalCaStatus;
@@ -28,15 +28,16 @@ statements! {
     ITEMS = "
         SELECT 'keystores' AS kind, key_store_id AS item_id, name, deleted_at,
                COALESCE(deleted_by, '') AS deleted_by, '' AS status, '' AS transition,
-               '' AS key_store_id, '' AS local_ca_id
+               '' AS key_store_id, '' AS local_ca_id, '' AS approval_id
           FROM key_store
         UNION ALL
         SELECT 'localca', local_ca_id, name, deleted_at, COALESCE(deleted_by, ''), status,
-               COALESCE(transition, ''), key_store_id, COALESCE(parent_local_ca_id, '')
+               COALESCE(transition, ''), key_store_id, COALESCE(parent_local_ca_id, ''),
+               COALESCE(approval_id, '')
           FROM local_ca
         UNION ALL
         SELECT 'ca', cert_issuer_id, name, deleted_at, COALESCE(deleted_by, ''), '', '', '',
-               local_ca_id
+               local_ca_id, ''
           FROM cert_issuer";
     DELETE_KEY_STORE = "
         UPDATE key_store SET deleted_at = $2, deleted_by = $3 WHERE key_store_id = $1";
@@ -112,6 +113,8 @@ pub struct Retained {
     pub status: Option<LocalCaStatus>,
     /// What is under way with it.
     pub transition: Option<Transition>,
+    /// By which the signer's operator decides on that, where it waits for them.
+    pub awaits: Option<ApprovalId>,
     /// What it can't be without.
     pub stands_on: Vec<ItemId>,
 }
@@ -127,6 +130,7 @@ struct Row {
     transition: String,
     key_store_id: String,
     local_ca_id: String,
+    approval_id: String,
 }
 
 impl TryFrom<Row> for Retained {
@@ -146,6 +150,7 @@ impl TryFrom<Row> for Retained {
             deleted: row.deleted_at.map(|at| (from_millis(at), row.deleted_by)),
             status: at.parse_option("status", given(&row.status).as_deref())?,
             transition: at.parse_option("transition", given(&row.transition).as_deref())?,
+            awaits: at.parse_option("approval_id", given(&row.approval_id).as_deref())?,
             stands_on: [key_store.map(ItemId::KeyStore), local_ca.map(ItemId::LocalCa)]
                 .into_iter()
                 .flatten()

@@ -55,6 +55,9 @@ pub struct HelloReply {
     pub keys: Vec<KeySummary>,
     /// What the operator allows at most.
     pub ceiling: Policy,
+    /// Whether `destroy-key` waits for the operator (`destroy = approve`).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub destroy_awaits_operator: bool,
 }
 
 /// A token as the API sees it.
@@ -77,6 +80,9 @@ pub struct TokenSummary {
     pub used_keys: u32,
     /// `max_keys`.
     pub max_keys: u32,
+    /// Private keys on it that the keyring did not know at the signer's start.
+    #[serde(default)]
+    pub unknown_keys: u32,
 }
 
 /// Whether a token signs.
@@ -111,6 +117,9 @@ pub struct KeySummary {
     pub state: KeyState,
     /// Whether it has a CA certificate.
     pub has_ca_certificate: bool,
+    /// Whether the token was found without the private key.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_missing: bool,
 }
 
 /// Whether a key may sign.
