@@ -78,18 +78,6 @@ impl SignerState {
         self.keys().iter().filter(|key| key.is_missing)
     }
 
-    /// Whether each key that is to sign is on its token.
-    ///
-    /// # Errors
-    ///
-    /// [`RefusalCode::KeyGone`].
-    pub fn check_keys(&self) -> Result<(), SignerError> {
-        let live = self.missing_keys().find(|key| key.state == KeyState::Live);
-        live.map_or(Ok(()), |_| {
-            Err(refusal(RefusalCode::KeyGone, "a token lacks a key of the keyring"))
-        })
-    }
-
     /// The most that the operator allows a key to sign, once the signer was reached.
     #[must_use]
     pub fn ceiling(&self) -> Option<&Policy> {
