@@ -34,9 +34,6 @@ const GATHER: Duration = Duration::from_millis(2);
 /// Pause between two rounds of the signer's own chores.
 const CHORES: Duration = Duration::from_secs(1);
 
-/// Pause between two looks at a token that lacks a key.
-const LOOK_AGAIN: Duration = Duration::from_mins(1);
-
 /// Why the signer does not start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
@@ -116,7 +113,7 @@ pub async fn chores(
     mut beginning: Beginning,
     mut stop: watch::Receiver<bool>,
 ) {
-    let mut swept: BTreeMap<&str, Duration> = BTreeMap::new();
+    let mut swept: Vec<&str> = Vec::new();
     let mut is_right = true;
     while !*stop.borrow() {
         signer.keyring.save().await;
@@ -133,19 +130,15 @@ pub async fn chores(
                     continue;
                 }
                 let may_sweep = signer.is_vouched_for.load(Ordering::Acquire);
-                let why = match swept.get(name.as_str()) {
-                    None => Some(Sweep::Whole),
-                    // Its folder may be whole again since.
-                    Some(at) if token.lacks_any() && signer.uptime() >= *at + LOOK_AGAIN => {
-                        Some(Sweep::Whole)
-                    }
-                    // What a creation leaves that failed since: it may not wait for the next start.
-                    Some(_) => (!pending(&signer, name).is_empty()).then_some(Sweep::Pending),
-                };
-                if let Some(why) = why.filter(|_| may_sweep)
-                    && sweep(&signer, name, token, why).await
+                let is_swept = swept.contains(&name.as_str());
+                // What a creation leaves that failed since: it may not wait for the next start.
+                let is_clean = is_swept && pending(&signer, name).is_empty();
+                if may_sweep
+                    && !is_clean
+                    && sweep(&signer, name, token, is_swept).await
+                    && !is_swept
                 {
-                    swept.insert(name, signer.uptime());
+                    swept.push(name);
                 }
                 finish_destructions(&signer, name).await;
             }
@@ -220,20 +213,11 @@ fn pending(signer: &Signer, token: &str) -> Vec<KeyId> {
     on_it.filter(|key| key.life == Life::Pending).map(|key| key.key_id).collect()
 }
 
-/// Why a token is swept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Sweep {
-    /// Nobody knows whether it holds what it should.
-    Whole,
-    /// A key was not made whole.
-    Pending,
-}
-
-async fn sweep(signer: &Signer, name: &str, token: &Token, why: Sweep) -> bool {
+async fn sweep(signer: &Signer, name: &str, token: &Token, is_swept: bool) -> bool {
     let change = signer.keyring.change().await;
     // Looked at again with everyone else kept out: a key that was being made is made now.
     let pending = pending(signer, name);
-    if signer.missing_head().is_some() || (why == Sweep::Pending && pending.is_empty()) {
+    if signer.missing_head().is_some() || (is_swept && pending.is_empty()) {
         return false;
     }
     let on_it = signer.keyring.keys().into_iter().filter(|key| key.token == name);

@@ -70,6 +70,7 @@ pub async fn rename(
     let fields_before = before.fields();
     let after = KeyStore { name, ..before };
     if !write.rename_key_store(id, &after.name).await? {
+        write.let_go().await?;
         return Err(missing());
     }
     let entry = state.audited("change", "keystores").made(&after);

@@ -61,15 +61,10 @@ pub async fn surround(State(state): State<AppState>, mut request: Request, next:
                 error.into_response()
             }
         };
-        // Of what came too slowly, more is not waited for.
-        if let Some(unread) = unread
-            && response.status() != StatusCode::REQUEST_TIMEOUT
-        {
-            unread.pass_over().await;
-        }
-        response
+        (response, unread)
     };
-    let response = audit::within(Arc::clone(&origin), response.instrument(span.clone())).await;
+    let response = audit::within(Arc::clone(&origin), response.instrument(span.clone()));
+    let (response, unread) = response.await;
 
     let mut response = error::complete(response, &path, id.as_str(), state.clock.now());
     let status = response.status();
@@ -100,6 +95,13 @@ pub async fn surround(State(state): State<AppState>, mut request: Request, next:
             "answered"
         );
     });
+    // Last, since a client that goes away takes this with it; of what came too slowly, more is not
+    // waited for.
+    if let Some(unread) = unread
+        && status != StatusCode::REQUEST_TIMEOUT
+    {
+        unread.pass_over().await;
+    }
     response
 }
 

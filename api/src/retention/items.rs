@@ -85,6 +85,9 @@ impl Items {
     pub fn check_live(&self, id: ItemId) -> Result<(), Refusal> {
         let item = self.get(id)?;
         match (item.transition, &item.deleted) {
+            (None, None) if item.status == Some(LocalCaStatus::Offline) => {
+                Err(Refusal::NoGround(item.clone(), "offline"))
+            }
             (None, None) => Ok(()),
             (Some(transition), _) => Err(Refusal::NoGround(item.clone(), transition.as_str())),
             (None, Some(_)) => Err(Refusal::NoGround(item.clone(), "deleted")),

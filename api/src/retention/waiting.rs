@@ -23,7 +23,10 @@ impl Marked<'_> {
         approval: ApprovalId,
     ) -> Result<(), StoreError> {
         let mut write = self.state.store.begin().await?;
-        write.set_restore_awaiting(self.claim, approval).await?;
+        if !write.set_restore_awaiting(self.claim, approval).await? {
+            // Whoever has it now says what becomes of it.
+            return write.commit_unaudited(Unaudited::Nothing).await;
+        }
         let item = (ItemId::LocalCa(ca.id), ca.name.as_str());
         let entry = told::entry(self.state, self.by, "restore waits", item);
         let waits = json!({"status": "restoring", "awaitsApproval": approval});

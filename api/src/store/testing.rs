@@ -103,7 +103,11 @@ impl Store {
             let found = sqlx::query_scalar::<_, i64>(waiting).fetch_one(self.pool()).await;
             found.unwrap() < transactions
         };
-        let all = async { while look().await {} };
+        let all = async {
+            while look().await {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
         tokio::time::timeout(Duration::from_secs(20), all).await.expect("so many wait");
     }
 
@@ -112,6 +116,13 @@ impl Store {
         let sql = sqlx::AssertSqlSafe(sql.to_owned());
         sqlx::query(sql).execute(write.connection()).await.unwrap();
         write
+    }
+}
+
+impl Write {
+    /// PostgreSQL does not end this transaction however long it does nothing.
+    pub(crate) async fn wait_without_end_for_test(&mut self) {
+        self.say("SET LOCAL idle_in_transaction_session_timeout = 0").await.unwrap();
     }
 }
 

@@ -27,8 +27,9 @@ pub struct LocalCaChange {
     pub status: Option<LocalCaStatus>,
 }
 
-/// Changes a Local CA that is live or offline. `by` is the user who does. Nothing that it signed is
-/// under way any more once it is answered that it is offline.
+/// Changes a Local CA that is live or offline. `by` is the user who does. Once it is answered that it
+/// is offline no certificate of an issuer's is signed any more; a CA below it that was being made
+/// already, or waits for the signer's operator, still gets its own.
 ///
 /// # Errors
 ///
@@ -41,7 +42,12 @@ pub async fn change(
     change: LocalCaChange,
 ) -> Result<LocalCa, ApiError> {
     let (mut write, (before, after)) = retention::holding(state, plan(state, id, change)).await?;
+    if after == before {
+        write.let_go().await?;
+        return Ok(after);
+    }
     if !write.update_local_ca(&after).await? {
+        write.let_go().await?;
         return Err(missing());
     }
     let action = match (before.status, after.status) {

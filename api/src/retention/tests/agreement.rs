@@ -77,7 +77,7 @@ async fn keys_without_a_ca_and_cas_without_a_key_are_shown() {
 }
 
 #[tokio::test]
-async fn a_ca_whose_key_its_token_lacks_is_without_a_key_and_the_service_not_ready() {
+async fn a_ca_whose_key_its_token_lacks_is_shown_without_a_key_and_the_service_goes_on() {
     for scene in scenes(|_| ()).await {
         let key = scene.key_of(&scene.ca).await;
         scene.api.state.watch_signer();
@@ -106,15 +106,12 @@ async fn a_ca_whose_key_its_token_lacks_is_without_a_key_and_the_service_not_rea
             scene.admin().post_text(&path, "").await.refusal(),
             (503, "key_gone".to_owned())
         );
-        let ready = scene.api.anonymous().get("/health/ready").await;
-        let parts = ready.json()["parts"].clone();
-        let signer = parts.as_array().unwrap().iter().find(|part| part["name"] == "signer");
-        assert_eq!((ready.status.as_u16(), &signer.unwrap()["code"]), (503, &json!("key_gone")));
+        // The other CAs can sign.
+        assert_eq!(scene.api.anonymous().get("/health/ready").await.status, 200);
 
         set_missing(false).await;
         is_seen(false).await;
         assert_eq!(keys(&scene).await["withoutKey"], json!([]));
-        assert_eq!(scene.api.anonymous().get("/health/ready").await.status, 200);
     }
 }
 

@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 
 use crate::certificate::CertificatePolicy;
 use crate::issuance::name_constraints::NameConstraintsText;
-use crate::json::{Unranged, empty_is_absent, empty_is_no_list};
+use crate::json::{Unranged, empty_clears_list, empty_is_absent, empty_is_no_list};
 
 /// A Local CA that is to be made.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -81,21 +81,24 @@ pub struct NewLocalCaBody {
 
 /// Body of `PUT /admin/localca/{id}`: what is absent stays as it is. Key, subject and certificate of
 /// a CA never change.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[derive(Debug, Default, Deserialize, ToSchema)]
+#[serde(default, rename_all = "camelCase", deny_unknown_fields)]
 pub struct LocalCaChangeBody {
     /// Its name among the Local CAs.
-    #[serde(default, deserialize_with = "empty_is_absent")]
+    #[serde(deserialize_with = "empty_is_absent")]
     pub name: Option<String>,
-    /// URLs of its CRL; empty: none.
-    #[serde(default)]
-    pub cdps: Option<Vec<String>>,
-    /// URLs of its OCSP responders; empty: none.
-    #[serde(default)]
-    pub aia_ocsp_urls: Option<Vec<String>>,
-    /// URLs of its certificate; empty: none.
-    #[serde(default)]
-    pub aia_issuer_urls: Option<Vec<String>>,
+    /// URLs of its CRL; null or empty: none.
+    #[serde(deserialize_with = "empty_clears_list")]
+    #[schema(value_type = Option<Vec<String>>)]
+    pub cdps: Option<Option<Vec<String>>>,
+    /// URLs of its OCSP responders; null or empty: none.
+    #[serde(deserialize_with = "empty_clears_list")]
+    #[schema(value_type = Option<Vec<String>>)]
+    pub aia_ocsp_urls: Option<Option<Vec<String>>>,
+    /// URLs of its certificate; null or empty: none.
+    #[serde(deserialize_with = "empty_clears_list")]
+    #[schema(value_type = Option<Vec<String>>)]
+    pub aia_issuer_urls: Option<Option<Vec<String>>>,
 }
 
 /// A Local CA as administrators see it.

@@ -34,29 +34,28 @@ async fn change_one(
     State(state): State<AppState>,
     by: Administrator,
     PathId(id): PathId<kind::LocalCa>,
-    Json(mut body): Json<LocalCaChangeBody>,
+    Json(body): Json<LocalCaChangeBody>,
 ) -> Result<Json<LocalCaItem>, ApiError> {
     let mut faults = Faults::default();
     if let Some(name) = &body.name {
         faults.check_name("name", name, 100);
     }
-    for (field, urls) in [
-        ("cdps", &mut body.cdps),
-        ("aiaOcspUrls", &mut body.aia_ocsp_urls),
-        ("aiaIssuerUrls", &mut body.aia_issuer_urls),
-    ] {
-        if let Some(urls) = urls {
-            keep_first(urls);
-            check_urls(field, urls, &mut faults);
-        }
-    }
+    let mut urls = |field, given: Option<Option<Vec<String>>>| {
+        let mut urls = given?.unwrap_or_default();
+        keep_first(&mut urls);
+        check_urls(field, &urls, &mut faults);
+        Some(urls)
+    };
+    let cdps = urls("cdps", body.cdps);
+    let aia_ocsp_urls = urls("aiaOcspUrls", body.aia_ocsp_urls);
+    let aia_issuer_urls = urls("aiaIssuerUrls", body.aia_issuer_urls);
     faults.finish()?;
-    let LocalCaChangeBody { name, cdps, aia_ocsp_urls, aia_issuer_urls } = body;
+    let name = body.name;
     let wanted = LocalCaChange { name, cdps, aia_ocsp_urls, aia_issuer_urls, status: None };
     item(&state, change(&state, by.username(), id, wanted).await?).await.map(Json)
 }
 
-/// Takes it out of use for a while: it signs nothing until it is online again.
+/// Takes it out of use for a while: issuers on it get nothing signed until it is online again.
 #[utoipa::path(
     post, path = "/admin/localca/{id}/offline", tag = "Local CAs", params(("id" = String, Path)),
     responses((status = 200, body = LocalCaItem), (status = "default", body = JsonError)),

@@ -47,12 +47,15 @@ fn called(mut body: Value, field: &str, name: &str) -> Value {
 async fn renamings(api: &Api) -> Vec<(String, &'static str, Value)> {
     let mut found = Vec::new();
     for (kind, field, body) in makings() {
-        if !["teams", "profiles", "generators", "ca"].contains(&kind) {
+        if kind == "users" {
             continue;
         }
         let all = api.administrator().get(&format!("/api/admin/{kind}")).await.json();
         let id = all[0]["id"].as_str().unwrap_or_else(|| panic!("{kind}: {all}")).to_owned();
-        let body = if kind == "ca" { json!({}) } else { body };
+        let body = match kind {
+            "ca" | "keystores" | "localca" => json!({}),
+            _ => body,
+        };
         found.push((format!("/api/admin/{kind}/{id}"), field, body));
     }
     found

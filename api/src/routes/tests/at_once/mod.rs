@@ -60,6 +60,7 @@ impl Two {
         let Some(gate) = &self.gate else { return tokio::join!(one, other) };
         let mut closed = gate.begin().await.unwrap();
         closed.hold_retained().await.unwrap();
+        closed.wait_without_end_for_test().await;
         let open = async {
             gate.until_so_many_wait(2).await;
             closed.let_go().await.unwrap();
