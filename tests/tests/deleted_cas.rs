@@ -150,8 +150,10 @@ fn check(seen: &Seen, began: OffsetDateTime, journal: &[Value]) -> anyhow::Resul
         }
         let signed = OffsetDateTime::parse(text(entry, "time"), &Rfc3339)?;
         signed_since += u32::from(signed > began);
-        for (_, deleted) in deletes.iter().filter(|(_, deleted)| *deleted < signed) {
-            let comes_back = |(began, ended): &Span| ended >= deleted && *began <= signed;
+        for (asked, _) in deletes.iter().filter(|(_, answered)| *answered < signed) {
+            // A delete is answered when all is over that was let in before: one that took effect
+            // later may be answered earlier.
+            let comes_back = |(began, ended): &Span| ended >= asked && *began <= signed;
             ensure!(restores.iter().any(comes_back), "signed for what was deleted: {entry}");
         }
     }
