@@ -15,7 +15,8 @@ use serde_json::{Value, json};
 use crate::places::Place;
 
 /// A busy machine reaches a place within this time.
-pub(crate) const PATIENCE: Duration = Duration::from_mins(1);
+/// A purge that has just run comes again after a minute.
+pub(crate) const PATIENCE: Duration = Duration::from_mins(3);
 
 pub(crate) struct Scene {
     pub(crate) installation: Installation,
