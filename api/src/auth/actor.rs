@@ -212,9 +212,9 @@ impl FromRequestParts<AppState> for Authenticated {
         let (now, since) = (state.clock.now(), state.under_way.since());
         let (user, held, in_time, inventory) = match Sent::of(token) {
             None => {
-                let claims = state.tokens.verify(token)?;
+                let (claims, in_time) = state.tokens.verify(token, now)?;
                 let inventory = state.inventory.now(&state.store).await?;
-                (claims.sub, HeldToken::Login(claims), claims.check_time(now), inventory)
+                (claims.sub, HeldToken::Login(claims), in_time, inventory)
             }
             Some(sent) => {
                 let sent = sent?;

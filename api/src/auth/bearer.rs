@@ -48,7 +48,7 @@ impl Claims {
     /// # Errors
     ///
     /// [`BearerError::Invalid`] or [`BearerError::Expired`].
-    pub fn check_time(&self, now: OffsetDateTime) -> Result<(), BearerError> {
+    fn check_time(&self, now: OffsetDateTime) -> Result<(), BearerError> {
         let now = now.unix_timestamp();
         if self.iat > now.saturating_add(CLOCK_DIFFERENCE) || self.exp <= self.iat {
             return Err(BearerError::Invalid);
@@ -99,12 +99,17 @@ impl BearerTokens {
         jsonwebtoken::encode(&header, &claims, &key.encoding).ok()
     }
 
-    /// What `token` says, if one of our keys signed it, whether or not its time is over.
+    /// What `token` says, if one of our keys signed it, and whether `now` is within its time: it opens
+    /// nothing where it is not.
     ///
     /// # Errors
     ///
     /// [`BearerError::Invalid`].
-    pub fn verify(&self, token: &str) -> Result<Claims, BearerError> {
+    pub fn verify(
+        &self,
+        token: &str,
+        now: OffsetDateTime,
+    ) -> Result<(Claims, Result<(), BearerError>), BearerError> {
         if token.len() > MAX_LENGTH {
             return Err(BearerError::Invalid);
         }
@@ -117,7 +122,8 @@ impl BearerTokens {
         validation.validate_exp = false;
         validation.required_spec_claims = HashSet::new();
         let read = jsonwebtoken::decode(token, &key.decoding, &validation);
-        read.map(|read| read.claims).map_err(|_| BearerError::Invalid)
+        let claims: Claims = read.map_err(|_| BearerError::Invalid)?.claims;
+        Ok((claims, claims.check_time(now)))
     }
 }
 

@@ -51,6 +51,15 @@ impl Items {
         self.all.iter()
     }
 
+    /// Each of them.
+    ///
+    /// # Errors
+    ///
+    /// [`Refusal::NotFound`].
+    pub fn each(&self, ids: &[ItemId]) -> Result<Vec<Arc<Retained>>, Refusal> {
+        ids.iter().map(|id| self.get(*id).cloned()).collect()
+    }
+
     /// When it is purged, if it is deleted: no later than what it stands on.
     pub fn purge_at(&self, item: &Retained) -> Option<OffsetDateTime> {
         let (deleted_at, _) = item.deleted.as_ref()?;

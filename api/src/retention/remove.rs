@@ -94,8 +94,7 @@ pub async fn rehearse_removal(
 /// What is removed, in this order.
 async fn plan(state: &AppState, id: ItemId, along: Along) -> Result<Vec<Arc<Retained>>, ApiError> {
     let items = Items::new(state.store.retained().await?, retention(state));
-    let order = items.removal(id, along)?;
-    Ok(order.into_iter().map(|id| items.get(id).cloned()).collect::<Result<_, _>>()?)
+    Ok(items.each(&items.removal(id, along)?)?)
 }
 
 /// Those of the Local CAs among them, as far as the signer's settings tell.

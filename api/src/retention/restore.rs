@@ -40,8 +40,7 @@ pub async fn restore(state: &AppState, by: By, id: ItemId, along: Along) -> Resu
 /// All of it, before the first is restored.
 async fn plan(state: &AppState, id: ItemId, along: Along) -> Result<Vec<Arc<Retained>>, ApiError> {
     let items = super::Items::new(state.store.retained().await?, super::retention(state));
-    let order = items.restoration(id, state.clock.now(), along)?;
-    Ok(order.into_iter().map(|id| items.get(id).cloned()).collect::<Result<_, _>>()?)
+    Ok(items.each(&items.restoration(id, state.clock.now(), along)?)?)
 }
 
 async fn one(state: &AppState, by: &By, id: ItemId) -> Result<(), ApiError> {
