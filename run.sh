@@ -50,6 +50,7 @@ install_missing() {
   have openssl || missing+=(openssl)
   if [[ -z ${CHANCERY_BIN:-} ]]; then
     have gcc || missing+=(gcc)
+    have make || missing+=(make)
     [[ -e /usr/include/stdio.h ]] || missing+=(libc6-dev)
   fi
   if [[ ${#missing[@]} -gt 0 ]]; then install_packages "${missing[@]}"; fi

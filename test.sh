@@ -40,8 +40,8 @@ newest_postgres() { compgen -G '/usr/lib/postgresql/*/bin' | sort -V | tail -n 1
 
 install_missing() {
   local missing=() pair
-  for pair in gcc:gcc softhsm2-util:softhsm2 openssl:openssl certtool:gnutls-bin curl:curl jq:jq \
-    python3:python3 shellcheck:shellcheck setpriv:util-linux pkill:procps certutil:libnss3-tools \
+  for pair in gcc:gcc make:make softhsm2-util:softhsm2 openssl:openssl certtool:gnutls-bin curl:curl \
+    jq:jq python3:python3 shellcheck:shellcheck setpriv:util-linux pkill:procps certutil:libnss3-tools \
     pk12util:libnss3-tools keytool:default-jre-headless g++:g++ pkcs11-tool:opensc; do
     have "${pair%%:*}" || missing+=("${pair##*:}")
   done

@@ -14,19 +14,19 @@ use chancery_api::reset_password::{Addresses, Reset, reset_password};
 use chancery_api::service::Service;
 use chancery_api::{log, metrics};
 use clap::{Parser, Subcommand};
-use mimalloc::MiMalloc;
 use rustix::fs::Mode;
 use rustix::mm::{MlockAllFlags, mlockall};
 use rustix::process::{
     DumpableBehavior, Resource, Rlimit, getrlimit, set_dumpable_behavior, setrlimit, umask,
 };
 use sd_notify::NotifyState;
+use tikv_jemallocator::Jemalloc;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use zeroizing_alloc::ZeroAlloc;
 
 /// Passwords pass through buffers of HTTP and TLS that no type of ours owns.
 #[global_allocator]
-static ALLOCATOR: ZeroAlloc<MiMalloc> = ZeroAlloc(MiMalloc);
+static ALLOCATOR: ZeroAlloc<Jemalloc> = ZeroAlloc(Jemalloc);
 
 /// Chancery's API: who may have which certificate, and its record.
 #[derive(Parser)]
