@@ -14,33 +14,44 @@ use crate::store::journal_head::{bind_raise, raise_among_others};
 use crate::store::many_rows::Row;
 use crate::store::{Store, StoreError};
 
+/// A text is made for so many certificates: the connection keeps each prepared, and a text for every
+/// number would fill memory for nothing.
+const COUNTS: [usize; 18] = [1, 2, 3, 4, 6, 8, 10, 12, 14, 16, 20, 24, 28, 32, 40, 48, 56, MOST];
+
 /// So many certificates are recorded by one text at most.
 pub(super) const MOST: usize = 64;
+
+/// How many of so many certificates one text records.
+pub(super) fn at_a_time(certificates: usize) -> usize {
+    let fitting = COUNTS.iter().rev().find(|count| **count <= certificates);
+    fitting.copied().unwrap_or(certificates)
+}
 
 /// The text for so many certificates, each with a request and an entry in its history and without a
 /// kept key, of one signer.
 fn text(certificates: usize) -> Option<&'static str> {
-    static TEXTS: [OnceLock<String>; MOST] = [const { OnceLock::new() }; MOST];
-    let made = TEXTS.get(certificates.checked_sub(1)?)?;
+    static TEXTS: [OnceLock<String>; COUNTS.len()] = [const { OnceLock::new() }; COUNTS.len()];
+    let made = TEXTS.get(COUNTS.iter().position(|count| *count == certificates)?)?;
     Some(made.get_or_init(|| {
-        let (raise, head) = (raise_among_others(), audit::among_others());
-        let mut statements = vec!["BEGIN IMMEDIATE"];
+        let mut statements = vec!["BEGIN IMMEDIATE".to_owned()];
         statements.extend(inserts::<&Certificate>(certificates));
         statements.extend(inserts::<Csr<'_>>(certificates));
         statements.extend(inserts::<History<'_>>(certificates));
-        statements.push(raise.as_str());
+        statements.push(raise_among_others());
         // As everywhere last: the entry of each in the audit, and the end of their chain.
         statements.extend(inserts::<ChainedEntry<'_>>(certificates));
-        statements.extend([head.as_str(), "COMMIT"]);
+        statements.extend([audit::among_others(), "COMMIT".to_owned()]);
         statements.join(";\n")
     }))
 }
 
-fn inserts<T: Row>(rows: usize) -> Vec<&'static str> {
+/// One at fault takes the whole transaction back. A statement that may be taken back alone has to
+/// keep a copy of each page that it changes, and nobody would go on after it.
+fn inserts<T: Row>(rows: usize) -> Vec<String> {
     let (mut rest, mut statements) = (rows, Vec::new());
     for (size, sql) in T::inserts().of(EngineName::Sqlite) {
         while rest >= *size {
-            statements.push(*sql);
+            statements.push(sql.replacen("INSERT INTO", "INSERT OR ROLLBACK INTO", 1));
             rest -= size;
         }
     }

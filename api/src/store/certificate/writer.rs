@@ -51,7 +51,7 @@ fn start(store: Store) -> mpsc::Sender<Waiting> {
 async fn run(store: Store, mut waiting: mpsc::Receiver<Waiting>) {
     let mut batch = Vec::with_capacity(BATCH);
     let mut gather = Duration::ZERO;
-    while waiting.recv_many(&mut batch, BATCH).await > 0 {
+    while !batch.is_empty() || waiting.recv_many(&mut batch, BATCH).await > 0 {
         // Where several come at a time more will come soon: waiting a little saves a commit.
         // Waiting longer than a commit takes would not, and who comes alone waits for nobody.
         if gather > Duration::ZERO && batch.len() < BATCH {
@@ -62,8 +62,11 @@ async fn run(store: Store, mut waiting: mpsc::Receiver<Waiting>) {
                 batch.push(another);
             }
         }
+        // The others begin the next one.
+        let later = batch.split_off(whole::at_a_time(batch.len()));
         let (began, several) = (Instant::now(), batch.len() > 1);
         record(&store, &mut batch).await;
+        batch = later;
         gather = if several { began.elapsed().min(GATHER) } else { Duration::ZERO };
     }
 }

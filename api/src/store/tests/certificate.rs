@@ -113,6 +113,27 @@ async fn a_record_that_is_offered_again_is_there_already() {
 }
 
 #[tokio::test]
+async fn however_many_are_recorded_at_a_time_each_is() {
+    for (engine, test) in both().await {
+        let mut last = 0;
+        for together in (1..=16).chain([19, 23, 27, 31, 39, 47, 55, 63, 64, 65, 130]) {
+            let new: Vec<_> = (last + 1..=last + together).map(certificate).collect();
+
+            let results =
+                join_all(new.iter().map(|each| test.store.insert_certificate(each.clone()))).await;
+
+            for (new, result) in new.iter().zip(results) {
+                let id = new.certificate.id;
+                assert_eq!(result.unwrap(), Inserted::New(id), "{engine}: {together}");
+                assert!(test.store.certificate(id).await.unwrap().is_some(), "{engine}");
+            }
+            last += together;
+        }
+        assert_eq!(test.store.known_journals().await.unwrap()[0].head, head(last), "{engine}");
+    }
+}
+
+#[tokio::test]
 async fn concurrent_records_each_get_their_own_result() {
     for (engine, test) in both().await {
         let mut new: Vec<_> = (1..=200).map(certificate).collect();
