@@ -8,6 +8,7 @@ mod issue;
 mod key;
 mod list;
 mod measure;
+mod memory;
 mod overload;
 mod process;
 mod report;
@@ -39,6 +40,8 @@ enum Command {
     SlowDisk(slow_disk::Options),
     /// Reads the records of a home with a past, all in one answer.
     List(list::Options),
+    /// What the processes hold in memory after so many certificates.
+    Memory(memory::Options),
     /// Searches a home with a past by each filter.
     Search(search::Options),
     /// Gives a stopped home a past of many certificates.
@@ -60,6 +63,7 @@ fn main() -> anyhow::Result<()> {
         Command::Overload(options) => overload::run(&options),
         Command::SlowDisk(options) => slow_disk::run(&options),
         Command::List(options) => list::run(&options),
+        Command::Memory(options) => memory::run(&options),
         Command::Search(options) => search::run(&options),
         Command::Seed(options) => seed::run(&options),
         Command::Start(options) => start::run(&options),

@@ -31,6 +31,11 @@ pub(crate) fn peak_memory(pid: i32) -> anyhow::Result<u64> {
     status(pid, "VmHWM:")
 }
 
+/// The memory that a process has now, in bytes.
+pub(crate) fn memory(pid: i32) -> anyhow::Result<u64> {
+    status(pid, "VmRSS:")
+}
+
 fn status(pid: i32, field: &str) -> anyhow::Result<u64> {
     let text = fs::read_to_string(format!("/proc/{pid}/status"))?;
     let line = text.lines().find_map(|line| line.strip_prefix(field)).context("no such field")?;
