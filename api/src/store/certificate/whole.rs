@@ -21,10 +21,16 @@ const COUNTS: [usize; 18] = [1, 2, 3, 4, 6, 8, 10, 12, 14, 16, 20, 24, 28, 32, 4
 /// So many certificates are recorded by one text at most.
 pub(super) const MOST: usize = 64;
 
-/// How many of so many certificates one text records.
-pub(super) fn at_a_time(certificates: usize) -> usize {
-    let fitting = COUNTS.iter().rev().find(|count| **count <= certificates);
-    fitting.copied().unwrap_or(certificates)
+/// How many of so many certificates share the next transaction: as many as one text records, and
+/// all where the engine takes no such text.
+pub(super) fn at_a_time(engine: EngineName, certificates: usize) -> usize {
+    match engine {
+        EngineName::Sqlite => {
+            let fitting = COUNTS.iter().rev().find(|count| **count <= certificates);
+            fitting.copied().unwrap_or(certificates)
+        }
+        EngineName::Postgres => certificates,
+    }
 }
 
 /// The text for so many certificates, each with a request and an entry in its history and without a

@@ -63,10 +63,10 @@ async fn run(store: Store, mut waiting: mpsc::Receiver<Waiting>) {
             }
         }
         // The others begin the next one.
-        let later = batch.split_off(whole::at_a_time(batch.len()));
-        let (began, several) = (Instant::now(), batch.len() > 1);
-        record(&store, &mut batch).await;
-        batch = later;
+        let together = whole::at_a_time(store.engine(), batch.len());
+        let mut now: Vec<_> = batch.drain(..together).collect();
+        let (began, several) = (Instant::now(), together > 1);
+        record(&store, &mut now).await;
         gather = if several { began.elapsed().min(GATHER) } else { Duration::ZERO };
     }
 }
