@@ -1,6 +1,5 @@
 //! Signer and API on a home of their own.
 
-use std::net::{Ipv4Addr, TcpListener};
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::Duration;
@@ -10,6 +9,7 @@ use serde_json::Value;
 use crate::client::{Answer, Client};
 use crate::database::{Engine, PostgresDatabase};
 use crate::home::{Peer, TestHome};
+use crate::port::Port;
 use crate::program::Program;
 
 /// Long for a machine that does nothing else; tests share it.
@@ -49,8 +49,8 @@ pub struct Installation {
     signer: Option<Program>,
     database: Option<PostgresDatabase>,
     home: TestHome,
-    pub(crate) port: u16,
-    metrics_port: u16,
+    port: Port,
+    metrics_port: Port,
 }
 
 impl Installation {
@@ -106,7 +106,7 @@ impl Installation {
             }
             Engine::Postgres => Some(PostgresDatabase::create_on(plan.postgres_server.clone())?),
         };
-        let [port, metrics_port] = free_ports()?;
+        let [port, metrics_port] = [Port::claim()?, Port::claim()?];
         Ok(Self { plan, api: None, signer: None, database, home, port, metrics_port })
     }
 
@@ -133,16 +133,16 @@ impl Installation {
     ///
     /// There is no such program.
     pub fn start_api(&mut self) {
-        let command = self.api_command([self.port, self.metrics_port]);
+        let command = self.api_command([&self.port, &self.metrics_port]);
         self.api = Some(Program::start("the API", command).expect("starting the API"));
     }
 
     /// Of an API process on this home and its database.
-    pub(crate) fn api_command(&self, [port, metrics_port]: [u16; 2]) -> Command {
+    pub(crate) fn api_command(&self, [port, metrics_port]: [&Port; 2]) -> Command {
         let mut command = self.home.api();
         command
-            .env("CHANCERY_PORT", port.to_string())
-            .env("CHANCERY_METRICS_PORT", metrics_port.to_string())
+            .env("CHANCERY_PORT", port.number().to_string())
+            .env("CHANCERY_METRICS_PORT", metrics_port.number().to_string())
             .env("CHANCERY_BASE_PATH", &self.plan.base_paths)
             .env("CHANCERY_ADMIN_PASSWORD", ADMIN_PASSWORD);
         if let Some(database) = &self.database {
@@ -243,7 +243,7 @@ impl Installation {
     /// The port of HTTPS.
     #[must_use]
     pub fn port(&self) -> u16 {
-        self.port
+        self.port.number()
     }
 
     /// What clients trust.
@@ -269,7 +269,7 @@ impl Installation {
     /// There are none.
     #[must_use]
     pub fn metrics(&self) -> String {
-        let address = format!("http://127.0.0.1:{}", self.metrics_port);
+        let address = format!("http://127.0.0.1:{}", self.metrics_port.number());
         Client::new(address, self.root_ca()).get("/metrics").expect("metrics").text()
     }
 
@@ -284,16 +284,4 @@ impl Installation {
         let mut reply: Value = serde_json::from_str(&text).expect("JSON");
         reply["status"].take()
     }
-}
-
-/// Ports that the system hands out, all different because all are held until the last is known.
-pub(crate) fn free_ports<const N: usize>() -> anyhow::Result<[u16; N]> {
-    let mut listeners = Vec::new();
-    let mut ports = [0; N];
-    for port in &mut ports {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
-        *port = listener.local_addr()?.port();
-        listeners.push(listener);
-    }
-    Ok(ports)
 }

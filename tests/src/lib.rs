@@ -25,6 +25,7 @@ pub mod output;
 pub mod patience;
 pub mod peer;
 mod persona;
+pub mod port;
 pub mod postgres_server;
 pub mod program;
 pub mod programs;

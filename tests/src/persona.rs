@@ -10,14 +10,14 @@ impl Installation {
     /// The address without any base path.
     #[must_use]
     pub fn service(&self) -> Client {
-        Client::new(format!("https://localhost:{}", self.port), self.root_ca())
+        Client::new(format!("https://localhost:{}", self.port()), self.root_ca())
     }
 
     /// Someone without a token, below the first base path.
     #[must_use]
     pub fn anonymous(&self) -> Client {
         let first = self.plan.base_paths.split(',').next().unwrap_or_default();
-        Client::new(format!("https://localhost:{}{first}", self.port), self.root_ca())
+        Client::new(format!("https://localhost:{}{first}", self.port()), self.root_ca())
     }
 
     /// The first administrator.

@@ -7,15 +7,15 @@ use anyhow::Context as _;
 use rustix::process::getuid;
 use tempfile::TempDir;
 
-use crate::installation::free_ports;
 use crate::openssl::run;
+use crate::port::Port;
 
 /// A running or stopped server that is gone when this is dropped.
 #[derive(Debug)]
 pub struct PostgresServer {
     folder: TempDir,
     programs: PathBuf,
-    port: u16,
+    port: Port,
 }
 
 /// How a server ends.
@@ -35,7 +35,7 @@ impl PostgresServer {
     /// PostgreSQL is not installed, or does not start.
     pub fn start() -> anyhow::Result<Self> {
         let folder = tempfile::Builder::new().prefix("chancery-postgres-").tempdir()?;
-        let [port] = free_ports()?;
+        let port = Port::claim()?;
         let server = Self { folder, programs: programs()?, port };
         if getuid().is_root() {
             // The server refuses to run as root.
@@ -51,7 +51,7 @@ impl PostgresServer {
     /// Where it is, without a database's name.
     #[must_use]
     pub fn url(&self) -> String {
-        format!("postgres://postgres@127.0.0.1:{}/postgres", self.port)
+        format!("postgres://postgres@127.0.0.1:{}/postgres", self.port.number())
     }
 
     /// Ends it.
@@ -74,7 +74,7 @@ impl PostgresServer {
     /// It does not come up.
     pub fn start_again(&self) -> anyhow::Result<()> {
         let folder = self.folder.path().display();
-        let port = self.port;
+        let port = self.port.number();
         let options = format!("-p {port} -k {folder} -c listen_addresses=127.0.0.1 -c fsync=off");
         let mut start = self.command("pg_ctl");
         start.args(["start", "--wait", "--silent", "--log"]).arg(self.folder.path().join("log"));

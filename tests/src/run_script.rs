@@ -9,7 +9,7 @@ use anyhow::Context as _;
 use tempfile::TempDir;
 
 use crate::client::Client;
-use crate::installation::free_ports;
+use crate::port::Port;
 use crate::program::{Program, User};
 use crate::programs;
 
@@ -17,7 +17,8 @@ use crate::programs;
 #[derive(Debug)]
 pub struct Trial {
     folder: TempDir,
-    port: u16,
+    port: Port,
+    _metrics_port: Port,
     environment: Vec<(&'static str, String)>,
 }
 
@@ -38,15 +39,15 @@ impl Trial {
     /// The programs are not built.
     pub fn new(environment: &[(&'static str, &str)]) -> anyhow::Result<Self> {
         let folder = tempfile::Builder::new().prefix("chancery-trial-").tempdir()?;
-        let [port, metrics_port] = free_ports()?;
+        let [port, metrics_port] = [Port::claim()?, Port::claim()?];
         let mut all = vec![
             ("CHANCERY_BIN", programs::folder()?.to_string_lossy().into_owned()),
             ("CHANCERY_HOME", folder.path().join("home").to_string_lossy().into_owned()),
-            ("CHANCERY_PORT", port.to_string()),
-            ("CHANCERY_METRICS_PORT", metrics_port.to_string()),
+            ("CHANCERY_PORT", port.number().to_string()),
+            ("CHANCERY_METRICS_PORT", metrics_port.number().to_string()),
         ];
         all.extend(environment.iter().map(|(name, value)| (*name, (*value).to_owned())));
-        Ok(Self { folder, port, environment: all })
+        Ok(Self { folder, port, _metrics_port: metrics_port, environment: all })
     }
 
     /// The home.
@@ -95,13 +96,13 @@ impl Trial {
     /// Whether anyone listens on the service's port.
     #[must_use]
     pub fn is_listening(&self) -> bool {
-        TcpStream::connect(("127.0.0.1", self.port)).is_ok()
+        TcpStream::connect(("127.0.0.1", self.port.number())).is_ok()
     }
 
     /// The port of HTTPS.
     #[must_use]
     pub fn port(&self) -> u16 {
-        self.port
+        self.port.number()
     }
 }
 

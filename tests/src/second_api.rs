@@ -1,7 +1,8 @@
 //! A second API process of an installation: on the same home, database and signer.
 
 use crate::client::Client;
-use crate::installation::{Installation, PATIENCE, free_ports};
+use crate::installation::{Installation, PATIENCE};
+use crate::port::Port;
 use crate::program::Program;
 
 /// It ends when it is dropped.
@@ -9,6 +10,7 @@ use crate::program::Program;
 pub struct SecondApi {
     _program: Program,
     client: Client,
+    _ports: [Port; 2],
 }
 
 impl Installation {
@@ -19,16 +21,17 @@ impl Installation {
     /// It does not come up; its output is told.
     #[must_use]
     pub fn start_second_api(&self) -> SecondApi {
-        let ports = free_ports().expect("free ports");
-        let command = self.api_command(ports);
+        let ports = [(); 2].map(|()| Port::claim().expect("a free port"));
+        let command = self.api_command(ports.each_ref());
         let program = Program::start("the second API", command).expect("starting the second API");
-        let client = Client::new(format!("https://localhost:{}", ports[0]), self.root_ca());
+        let client =
+            Client::new(format!("https://localhost:{}", ports[0].number()), self.root_ca());
         let probe = |_: &str| {
             let is_ready = client.get("/health/ready").is_ok_and(|answer| answer.status == 200);
             is_ready.then_some(())
         };
         program.output().wait_for("a second API that is ready", PATIENCE, probe).expect("ready");
-        SecondApi { _program: program, client }
+        SecondApi { _program: program, client, _ports: ports }
     }
 }
 
