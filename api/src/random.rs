@@ -26,7 +26,7 @@ impl Random for SystemRandom {
 
 /// A new id: time-ordered head, unguessable tail.
 pub fn id<Kind>(clock: &dyn Clock, random: &dyn Random) -> Id<Kind> {
-    let mut tail = [0; 8];
+    let mut tail = [0; 6];
     random.fill(&mut tail);
     Id::new(clock.now(), tail)
 }

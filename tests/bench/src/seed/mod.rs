@@ -79,7 +79,7 @@ async fn seed_with(folder: &Path, url: &str, records: u64) -> anyhow::Result<()>
     let store = Store::open(url).await?;
     let clock = Arc::new(PastClock::default());
     let options = JournalOptions { gather: std::time::Duration::ZERO, ..JournalOptions::default() };
-    let new_signer = SignerId::new(SystemClock.now(), [0; 8]);
+    let new_signer = SignerId::new(SystemClock.now(), [0; 6]);
     let (journal, recovered) = Journal::open(folder, options, Arc::clone(&clock) as _, new_signer)?;
     ensure!(recovered.open_intents.is_empty(), "the signer did not end in peace");
 

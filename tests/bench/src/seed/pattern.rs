@@ -96,11 +96,11 @@ impl Pattern {
         requested_at: OffsetDateTime,
         lifetime: Duration,
     ) -> anyhow::Result<Draft> {
-        let mut random = [0; 72];
+        let mut random = [0; 58];
         aws_lc_rs::rand::fill(&mut random)?;
         let (nonce, ids) = random.split_first_chunk().context("40 bytes")?;
         let mut ids = ids.as_chunks().0.iter().copied();
-        let mut id = || ids.next().context("8 bytes");
+        let mut id = || ids.next().context("6 bytes");
         let context = IssuanceContext {
             request_id: format!("seeded-{number}"),
             requested_at,
