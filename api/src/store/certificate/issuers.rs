@@ -2,12 +2,11 @@
 
 use chancery_shared::id::{CertificateId, LocalCaId};
 
-use super::TABLE;
+use super::{TABLE, search};
 use crate::store::row::At;
 use crate::store::{Store, StoreError};
 
 statements! {
-    BY_THUMBPRINT = "SELECT certificate_id, der FROM certificate WHERE thumbprint = $1";
     CAS_NAMED = "
         SELECT certificate_id, der FROM certificate WHERE is_ca = 1 AND subject_dn = $1
          ORDER BY record_no LIMIT 32";
@@ -48,7 +47,8 @@ impl Store {
         thumbprint: &str,
         der: &[u8],
     ) -> Result<Option<CertificateId>, StoreError> {
-        let found = self.records(BY_THUMBPRINT, thumbprint).await?;
+        let sql = search::records_by_thumbprint(self.engine());
+        let found = self.records(sql, thumbprint).await?;
         // SHA-1 alone does not tell certificates apart that someone made to collide.
         Ok(found.into_iter().find(|record| record.der == der).map(|record| record.certificate_id))
     }

@@ -49,7 +49,7 @@ fn index(name: &str) -> &'static str {
         "CAS" => "certificate_is_ca",
         "END" => "certificate_by_end",
         "BEGIN" => "certificate_by_begin",
-        "SUBJECT" | "NAMES" | "DETAILS" => "VIRTUAL TABLE INDEX",
+        "SUBJECT" | "NAMES" | "DETAILS" | "THUMBPRINT_TEXT" => "VIRTUAL TABLE INDEX",
         "ALL" | "ROWS" => "",
         _ => "certificate_text",
     }

@@ -39,6 +39,14 @@ statements! {
     NUMBER_OF_ID = "SELECT record_no FROM certificate WHERE certificate_id = $1";
 }
 
+/// Reads id and certificate of the records with one thumbprint, `$1`.
+pub(super) fn records_by_thumbprint(engine: EngineName) -> &'static str {
+    match engine {
+        EngineName::Sqlite => sqlite_text::by_thumbprint(),
+        EngineName::Postgres => postgres_text::by_thumbprint(),
+    }
+}
+
 /// Which certificates are wanted: those that all of it holds for. The default wants all.
 #[derive(Clone, Debug, Default)]
 pub struct Search {

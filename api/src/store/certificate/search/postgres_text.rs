@@ -23,6 +23,8 @@ macro_rules! list_of {
 }
 
 statements! {
+    BY_THUMBPRINT = "SELECT certificate_id, der FROM certificate WHERE thumbprint = $1";
+    OF_THUMBPRINT = rows_where!("thumbprint");
     LIKE_SUBJECT = list_of!("subject_dn", "ILIKE");
     LIKE_NAMES = list_of!("subject_alt_names", "ILIKE");
     LIKE_DETAILS = list_of!("extra_details", "ILIKE");
@@ -31,6 +33,16 @@ statements! {
     EITHER_DETAILS = list_of!("extra_details", "~*");
     ROWS = among!("SELECT CAST(n AS BIGINT) FROM unnest(string_to_array($16, ',')) AS n
                     WHERE CAST(n AS BIGINT) > $1 AND CAST(n AS BIGINT) <= $2");
+}
+
+/// [`super::records_by_thumbprint`].
+pub(super) const fn by_thumbprint() -> &'static str {
+    BY_THUMBPRINT
+}
+
+/// The candidates among the rows with one thumbprint, with the parameters of [`among`].
+pub(super) const fn of_thumbprint() -> &'static str {
+    OF_THUMBPRINT
 }
 
 /// A question to the index.

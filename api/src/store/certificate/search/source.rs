@@ -19,6 +19,7 @@ pub(super) enum Kind {
     CertIssuer,
     Issuer,
     SerialNumber,
+    /// PostgreSQL's; SQLite has them with the texts.
     Thumbprint,
     Cas,
     End,
@@ -33,6 +34,7 @@ pub(super) enum Texts {
     Subject,
     Names,
     Details,
+    Thumbprint,
 }
 
 /// Candidates in the order of recording, of which every wanted certificate is one: those of each
@@ -89,7 +91,7 @@ pub(super) async fn all_of(
     if let Some(number) = &search.serial_number {
         add(Kind::SerialNumber, vec![number.clone()]);
     }
-    if let Some(thumbprint) = &search.thumbprint {
+    if let (EngineName::Postgres, Some(thumbprint)) = (reading.engine, &search.thumbprint) {
         add(Kind::Thumbprint, vec![thumbprint.clone()]);
     }
     if let Some(team) = search.team_id {

@@ -38,6 +38,17 @@ statements! {
     OF_SUBJECT = of_texts!("certificate_text_subject");
     OF_NAMES = of_texts!("certificate_text_names");
     OF_DETAILS = of_texts!("certificate_text_details");
+    OF_THUMBPRINT_TEXT = of_texts!("certificate_text_thumbprint");
+    /// Those that are indexed with the texts, and those that are too new for that.
+    BY_THUMBPRINT_TEXT = r#"
+        SELECT certificate_id, der FROM certificate
+         WHERE record_no IN (SELECT rowid FROM certificate_text_thumbprint
+                              WHERE certificate_text_thumbprint MATCH '"' || $1 || '"')
+           AND thumbprint = $1
+         UNION ALL
+        SELECT certificate_id, der FROM certificate
+         WHERE record_no > (SELECT indexed_up_to FROM certificate_text_progress)
+           AND thumbprint = $1"#;
     REACH_OF_SUBJECT = reach_of_texts!("certificate_text_subject");
     REACH_OF_NAMES = reach_of_texts!("certificate_text_names");
     REACH_OF_DETAILS = reach_of_texts!("certificate_text_details");
@@ -48,14 +59,22 @@ pub(super) fn of(texts: Texts) -> &'static str {
         Texts::Subject => OF_SUBJECT,
         Texts::Names => OF_NAMES,
         Texts::Details => OF_DETAILS,
+        Texts::Thumbprint => OF_THUMBPRINT_TEXT,
     }
 }
 
-pub(super) fn reach_of(texts: Texts) -> &'static str {
+/// [`super::records_by_thumbprint`].
+pub(super) const fn by_thumbprint() -> &'static str {
+    BY_THUMBPRINT_TEXT
+}
+
+/// `None` where there are few.
+pub(super) fn reach_of(texts: Texts) -> Option<&'static str> {
     match texts {
-        Texts::Subject => REACH_OF_SUBJECT,
-        Texts::Names => REACH_OF_NAMES,
-        Texts::Details => REACH_OF_DETAILS,
+        Texts::Subject => Some(REACH_OF_SUBJECT),
+        Texts::Names => Some(REACH_OF_NAMES),
+        Texts::Details => Some(REACH_OF_DETAILS),
+        Texts::Thumbprint => None,
     }
 }
 
@@ -71,7 +90,8 @@ pub(super) async fn expressions(
         (Texts::Names, &search.subject_alt_names),
         (Texts::Details, &search.extra_details),
     ];
-    let mut expressions = Vec::new();
+    let whole = search.thumbprint.iter().map(|it| (Texts::Thumbprint, quoted(it)));
+    let mut expressions: Vec<_> = whole.collect();
     for (texts, filter) in filters {
         let Some(needs) = filter.as_ref().map(TextFilter::needs) else { continue };
         let alternatives: Vec<_> = needs.alternatives().iter().map(|all| trigrams(all)).collect();
@@ -97,9 +117,10 @@ async fn rarest(
     reading: &mut Reading,
     after: i64,
 ) -> Result<Vec<String>, StoreError> {
+    let Some(reach_of) = reach_of(texts) else { return Ok(trigrams.into_iter().collect()) };
     let mut by_reach = Vec::new();
     for trigram in trigrams {
-        let reach: i64 = sqlx::query_scalar(reach_of(texts))
+        let reach: i64 = sqlx::query_scalar(reach_of)
             .bind(trigram.clone())
             .bind(after)
             .bind(FEW)
@@ -122,10 +143,13 @@ fn trigrams(fragments: &[Fragment]) -> BTreeSet<String> {
         let begin = if fragment.is_first { [BEGIN; 2].as_slice() } else { &[] };
         let characters: Vec<char> = begin.iter().copied().chain(fragment.text.chars()).collect();
         let steady = characters.windows(3).filter(|window| window.iter().all(|c| is_steady(*c)));
-        let quoted = |window| format!("\"{}\"", String::from_iter(window).replace('"', "\"\""));
-        steady.map(|window: &[char]| quoted(window)).collect::<Vec<_>>()
+        steady.map(|window| quoted(&String::from_iter(window))).collect::<Vec<_>>()
     };
     fragments.iter().flat_map(of_one).take(MOST_TRIED).collect()
+}
+
+fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('"', "\"\""))
 }
 
 /// Whether there is no doubt that index and filter agree on its lower case.

@@ -2,7 +2,7 @@
 //! all exact filters hold for.
 
 use super::source::Kind;
-use super::sqlite_text;
+use super::{postgres_text, sqlite_text};
 
 /// The rows among the candidates, which are of `$1` (not included) to `$2`, that pass the exact
 /// filters, `$3` of them at most.
@@ -121,7 +121,6 @@ statements! {
     OF_CERT_ISSUER = rows_where!("cert_issuer_id");
     OF_ISSUER = rows_where!("issuer_dn_key");
     OF_SERIAL_NUMBER = rows_where!("serial_number");
-    OF_THUMBPRINT = rows_where!("thumbprint");
     OF_CAS = among!(
         "SELECT record_no FROM certificate
           WHERE is_ca = 1 AND $16 = 'CA' AND record_no > $1 AND record_no <= $2"
@@ -186,7 +185,7 @@ pub(super) fn of(kind: Kind) -> &'static str {
         Kind::CertIssuer => OF_CERT_ISSUER,
         Kind::Issuer => OF_ISSUER,
         Kind::SerialNumber => OF_SERIAL_NUMBER,
-        Kind::Thumbprint => OF_THUMBPRINT,
+        Kind::Thumbprint => postgres_text::of_thumbprint(),
         Kind::Cas => OF_CAS,
         Kind::End => OF_END,
         Kind::Begin => OF_BEGIN,
@@ -206,6 +205,6 @@ pub(super) fn reach_of(kind: Kind) -> Option<&'static str> {
         Kind::Cas => Some(REACH_OF_CAS),
         Kind::End => Some(REACH_OF_END),
         Kind::Begin => Some(REACH_OF_BEGIN),
-        Kind::Text(texts) => Some(sqlite_text::reach_of(texts)),
+        Kind::Text(texts) => sqlite_text::reach_of(texts),
     }
 }
