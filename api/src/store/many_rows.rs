@@ -45,8 +45,17 @@ pub(super) trait Row {
     fn bind<'q>(&'q self, query: Bound<'q>) -> Bound<'q>;
 }
 
-pub(super) fn inserts(table: &str, columns: &str, end: &str) -> Inserts {
-    let sized = |engine| sized(table, columns, end, engine);
+pub(super) fn inserts(table: &str, columns: &str) -> Inserts {
+    inserts_unless(table, columns, |_| "")
+}
+
+/// The same with what each engine is told of rows that meet one that is there.
+pub(super) fn inserts_unless(
+    table: &str,
+    columns: &str,
+    unless: impl Fn(EngineName) -> &'static str,
+) -> Inserts {
+    let sized = |engine| sized(table, columns, unless(engine), engine);
     Inserts { sqlite: sized(EngineName::Sqlite), postgres: sized(EngineName::Postgres) }
 }
 

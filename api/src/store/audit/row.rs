@@ -29,7 +29,7 @@ impl Row for ChainedEntry<'_> {
     const TABLE: &'static str = TABLE;
 
     fn inserts() -> &'static Inserts {
-        static INSERTS: LazyLock<Inserts> = LazyLock::new(|| inserts(TABLE, COLUMNS, ""));
+        static INSERTS: LazyLock<Inserts> = LazyLock::new(|| inserts(TABLE, COLUMNS));
         &INSERTS
     }
 

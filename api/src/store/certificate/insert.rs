@@ -4,14 +4,12 @@ use chancery_shared::id::{CertificateId, RowId};
 use chancery_shared::wire::JournalHead;
 
 use super::rows::{History, KeptKey};
-use super::{HistoryEntry, NewCertificate, TABLE};
+use super::{HistoryEntry, NewCertificate, TABLE, search};
 use crate::certificate::history::HistoryEvent;
 use crate::store::row::At;
 use crate::store::{Store, StoreError, Write};
 
 statements! {
-    ID_BY_SERIAL = "
-        SELECT certificate_id FROM certificate WHERE issuer_key = $1 AND serial_number = $2";
     KEEP = "
         UPDATE certificate SET has_key_data = 1 WHERE certificate_id = $1 AND has_key_data = 0";
 }
@@ -56,7 +54,7 @@ impl Store {
         issuer_key: &str,
         serial_number: &str,
     ) -> Result<Option<CertificateId>, StoreError> {
-        let id: Option<String> = sqlx::query_scalar(ID_BY_SERIAL)
+        let id: Option<String> = sqlx::query_scalar(search::id_by_serial(self.engine()))
             .bind(issuer_key)
             .bind(serial_number)
             .fetch_optional(self.pool())
@@ -78,7 +76,7 @@ impl Write {
     ) -> Result<Inserted, StoreError> {
         let certificate = &new.certificate;
         if self.insert_certificate_rows(&[new]).await? == 0 {
-            let id: String = sqlx::query_scalar(ID_BY_SERIAL)
+            let id: String = sqlx::query_scalar(search::id_by_serial(self.engine()))
                 .bind(&certificate.issuer_key)
                 .bind(&certificate.serial_number)
                 .fetch_one(self.connection())

@@ -6,8 +6,9 @@ use aws_lc_rs::digest::{SHA256, digest};
 use chancery_shared::id::{CertificateId, CsrId, Id};
 
 use super::{Certificate, HISTORY, HistoryEntry, NewCertificate, TABLE};
+use crate::store::engine::EngineName;
 use crate::store::key_data::KeyData;
-use crate::store::many_rows::{Bound, Inserts, Row, inserts};
+use crate::store::many_rows::{Bound, Inserts, Row, inserts, inserts_unless};
 use crate::store::row::signed;
 use crate::store::{StoreError, Write};
 use crate::timestamp::to_millis;
@@ -24,8 +25,7 @@ impl Row for &Certificate {
             extra_emails, track_expiry, renewed, renewed_by_certificate_id, renews_certificate_id,
             revoked, revoked_at, revocation_reason, has_key_data, imported_at, ms_template_name,
             signer_id, journal_seq, journal_hash, created_at";
-        const ONCE: &str = " ON CONFLICT (issuer_key, serial_number) DO NOTHING";
-        static INSERTS: LazyLock<Inserts> = LazyLock::new(|| inserts(TABLE, COLUMNS, ONCE));
+        static INSERTS: LazyLock<Inserts> = LazyLock::new(|| inserts_unless(TABLE, COLUMNS, once));
         &INSERTS
     }
 
@@ -72,6 +72,15 @@ impl Row for &Certificate {
     }
 }
 
+/// A certificate has one record, whoever comes second.
+fn once(engine: EngineName) -> &'static str {
+    match engine {
+        // The schema's triggers pass over those that were not signed here.
+        EngineName::Sqlite => " ON CONFLICT (signer_id, journal_seq, serial_number) DO NOTHING",
+        EngineName::Postgres => " ON CONFLICT (issuer_key, serial_number) DO NOTHING",
+    }
+}
+
 /// The request of a certificate.
 pub(super) struct Csr<'a> {
     id: CsrId,
@@ -90,7 +99,7 @@ impl Row for Csr<'_> {
     const TABLE: &'static str = "csr";
 
     fn inserts() -> &'static Inserts {
-        static INSERTS: LazyLock<Inserts> = LazyLock::new(|| inserts("csr", "csr_id, der", ""));
+        static INSERTS: LazyLock<Inserts> = LazyLock::new(|| inserts("csr", "csr_id, der"));
         &INSERTS
     }
 
@@ -118,7 +127,7 @@ impl Row for History<'_> {
 
     fn inserts() -> &'static Inserts {
         const COLUMNS: &str = "history_id, certificate_id, happened_at, event, details";
-        static INSERTS: LazyLock<Inserts> = LazyLock::new(|| inserts(HISTORY, COLUMNS, ""));
+        static INSERTS: LazyLock<Inserts> = LazyLock::new(|| inserts(HISTORY, COLUMNS));
         &INSERTS
     }
 
@@ -151,7 +160,7 @@ impl Row for KeptKey<'_> {
 
     fn inserts() -> &'static Inserts {
         const COLUMNS: &str = "certificate_id, data_key_id, p12, jks, pem, kept_at";
-        static INSERTS: LazyLock<Inserts> = LazyLock::new(|| inserts("key_data", COLUMNS, ""));
+        static INSERTS: LazyLock<Inserts> = LazyLock::new(|| inserts("key_data", COLUMNS));
         &INSERTS
     }
 
@@ -168,9 +177,7 @@ impl Row for KeptKey<'_> {
 
 /// All of them, for the test that prepares them on both engines.
 #[cfg(test)]
-pub(in crate::store) fn statements(
-    engine: super::super::engine::EngineName,
-) -> Vec<(&'static str, &'static str)> {
+pub(in crate::store) fn statements(engine: EngineName) -> Vec<(&'static str, &'static str)> {
     let of_table = |(table, inserts): (&'static str, &'static Inserts)| {
         inserts.of(engine).iter().map(move |(_, sql)| (table, *sql))
     };

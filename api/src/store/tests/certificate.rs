@@ -78,6 +78,7 @@ async fn the_same_issuer_and_serial_number_is_recorded_once() {
         let first = certificate(1);
         let mut second = certificate(2);
         second.certificate.serial_number = first.certificate.serial_number.clone();
+        second.certificate.journal = first.certificate.journal.clone();
         test.store.insert_certificate(first.clone()).await.unwrap();
 
         let inserted = test.store.insert_certificate(second.clone()).await.unwrap();
@@ -134,11 +135,44 @@ async fn however_many_are_recorded_at_a_time_each_is() {
 }
 
 #[tokio::test]
+async fn a_certificate_from_elsewhere_is_recorded_once_whichever_way_it_came_before() {
+    let from_elsewhere = |number| {
+        let mut new = certificate(number);
+        new.certificate.journal = None;
+        new
+    };
+    for (engine, test) in both().await {
+        for (case, (first, mut second)) in [
+            (certificate(1), from_elsewhere(2)),
+            (from_elsewhere(3), certificate(4)),
+            (from_elsewhere(5), from_elsewhere(6)),
+        ]
+        .into_iter()
+        .enumerate()
+        {
+            second.certificate.serial_number = first.certificate.serial_number.clone();
+            test.store.insert_certificate(first.clone()).await.unwrap();
+
+            for is_indexed in [false, true] {
+                if is_indexed {
+                    test.store.index_texts(1, 100).await.unwrap();
+                }
+                let inserted = test.store.insert_certificate(second.clone()).await.unwrap();
+
+                let there = Inserted::AlreadyThere(first.certificate.id);
+                assert_eq!(inserted, there, "{engine}, case {case}, indexed: {is_indexed}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
 async fn concurrent_records_each_get_their_own_result() {
     for (engine, test) in both().await {
         let mut new: Vec<_> = (1..=200).map(certificate).collect();
         new[50].certificate.id = new[49].certificate.id;
         new[100].certificate.serial_number = new[99].certificate.serial_number.clone();
+        new[100].certificate.journal = new[99].certificate.journal.clone();
 
         let results =
             join_all(new.iter().map(|each| test.store.insert_certificate(each.clone()))).await;

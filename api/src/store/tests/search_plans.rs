@@ -32,6 +32,7 @@ fn parameters(name: &str) -> Vec<&'static str> {
         "REACH_OF_CAS" => vec!["'CA'", "5", "9"],
         _ if name.starts_with("OF_") => [&exact[..], &["'abc'"]].concat(),
         "ROWS" => [&exact[..], &["'7,8'"]].concat(),
+        "RECORD_BY_SERIAL" => vec!["'ab'", "'12'"],
         _ if name.starts_with("REACH_") => vec!["'abc'", "5", "9"],
         _ => vec!["'%abc-123%'", "5", "9"],
     }
@@ -44,12 +45,12 @@ fn index(name: &str) -> &'static str {
         "OWNER" => "certificate_by_owner",
         "CERT_ISSUER" => "certificate_by_cert_issuer",
         "ISSUER" | "ISSUERS" => "certificate_by_issuer",
-        "SERIAL_NUMBER" => "certificate_serial_issuer",
-        "THUMBPRINT" => "certificate_thumbprint",
+        "SERIAL_NUMBER" | "RECORD_BY_SERIAL" => "certificate_serial_issuer",
+        "THUMBPRINT" | "RECORDS_BY_THUMBPRINT" => "certificate_thumbprint",
         "CAS" => "certificate_is_ca",
         "END" => "certificate_by_end",
         "BEGIN" => "certificate_by_begin",
-        "SUBJECT" | "NAMES" | "DETAILS" | "THUMBPRINT_TEXT" => "VIRTUAL TABLE INDEX",
+        "SUBJECT" | "NAMES" | "DETAILS" | "NUMBERS" => "VIRTUAL TABLE INDEX",
         "ALL" | "ROWS" => "",
         _ => "certificate_text",
     }

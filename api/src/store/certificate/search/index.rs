@@ -1,4 +1,4 @@
-//! SQLite's index of texts and thumbprints, filled in large batches: one by one it would cost each certificate
+//! SQLite's index of texts and numbers, filled in large batches: one by one it would cost each certificate
 //! several times as much. What is above the mark, searches read from the rows; mark and index are
 //! written by one transaction, so that holds after a crash too.
 
@@ -31,9 +31,9 @@ statements! {
           FROM certificate
          WHERE record_no > $1 AND record_no <= $2 AND extra_details IS NOT NULL
          ORDER BY record_no";
-    INDEX_THUMBPRINTS = "
-        INSERT INTO certificate_text_thumbprint (rowid, text)
-        SELECT record_no, thumbprint
+    INDEX_NUMBERS = "
+        INSERT INTO certificate_text_numbers (rowid, text)
+        SELECT record_no, serial_number || ' ' || thumbprint
           FROM certificate WHERE record_no > $1 AND record_no <= $2 ORDER BY record_no";
     SET_INDEXED_UP_TO = "UPDATE certificate_text_progress SET indexed_up_to = $1";
 }
@@ -82,7 +82,7 @@ impl Write {
         if count == 0 {
             return Ok(0);
         }
-        for sql in [INDEX_SUBJECTS, INDEX_NAMES, INDEX_DETAILS, INDEX_THUMBPRINTS] {
+        for sql in [INDEX_SUBJECTS, INDEX_NAMES, INDEX_DETAILS, INDEX_NUMBERS] {
             let done = sqlx::query(sql).bind(after).bind(up_to).execute(self.connection()).await;
             done.map_err(StoreError::of(PROGRESS))?;
         }

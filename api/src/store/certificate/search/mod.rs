@@ -47,6 +47,14 @@ pub(super) fn records_by_thumbprint(engine: EngineName) -> &'static str {
     }
 }
 
+/// Reads the id of the record with one issuer, `$1`, and serial number, `$2`.
+pub(super) fn id_by_serial(engine: EngineName) -> &'static str {
+    match engine {
+        EngineName::Sqlite => sqlite_text::id_by_serial(),
+        EngineName::Postgres => postgres_text::id_by_serial(),
+    }
+}
+
 /// Which certificates are wanted: those that all of it holds for. The default wants all.
 #[derive(Clone, Debug, Default)]
 pub struct Search {

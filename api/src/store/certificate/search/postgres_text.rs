@@ -23,8 +23,11 @@ macro_rules! list_of {
 }
 
 statements! {
-    BY_THUMBPRINT = "SELECT certificate_id, der FROM certificate WHERE thumbprint = $1";
+    RECORDS_BY_THUMBPRINT = "SELECT certificate_id, der FROM certificate WHERE thumbprint = $1";
+    RECORD_BY_SERIAL = "
+        SELECT certificate_id FROM certificate WHERE issuer_key = $1 AND serial_number = $2";
     OF_THUMBPRINT = rows_where!("thumbprint");
+    OF_SERIAL_NUMBER = rows_where!("serial_number");
     LIKE_SUBJECT = list_of!("subject_dn", "ILIKE");
     LIKE_NAMES = list_of!("subject_alt_names", "ILIKE");
     LIKE_DETAILS = list_of!("extra_details", "ILIKE");
@@ -37,12 +40,22 @@ statements! {
 
 /// [`super::records_by_thumbprint`].
 pub(super) const fn by_thumbprint() -> &'static str {
-    BY_THUMBPRINT
+    RECORDS_BY_THUMBPRINT
+}
+
+/// [`super::id_by_serial`].
+pub(super) const fn id_by_serial() -> &'static str {
+    RECORD_BY_SERIAL
 }
 
 /// The candidates among the rows with one thumbprint, with the parameters of [`among`].
 pub(super) const fn of_thumbprint() -> &'static str {
     OF_THUMBPRINT
+}
+
+/// The same with one serial number.
+pub(super) const fn of_serial_number() -> &'static str {
+    OF_SERIAL_NUMBER
 }
 
 /// A question to the index.

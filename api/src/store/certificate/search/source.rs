@@ -18,8 +18,9 @@ pub(super) enum Kind {
     Owner,
     CertIssuer,
     Issuer,
-    SerialNumber,
     /// PostgreSQL's; SQLite has them with the texts.
+    SerialNumber,
+    /// The same.
     Thumbprint,
     Cas,
     End,
@@ -34,7 +35,8 @@ pub(super) enum Texts {
     Subject,
     Names,
     Details,
-    Thumbprint,
+    /// Serial numbers and thumbprints, each a word.
+    Numbers,
 }
 
 /// Candidates in the order of recording, of which every wanted certificate is one: those of each
@@ -88,12 +90,6 @@ pub(super) async fn all_of(
         let parts = values.into_iter().map(|value| (kind, value)).collect();
         sources.push(Source { kind, parts });
     };
-    if let Some(number) = &search.serial_number {
-        add(Kind::SerialNumber, vec![number.clone()]);
-    }
-    if let (EngineName::Postgres, Some(thumbprint)) = (reading.engine, &search.thumbprint) {
-        add(Kind::Thumbprint, vec![thumbprint.clone()]);
-    }
     if let Some(team) = search.team_id {
         add(Kind::Team, vec![team.to_string()]);
     }
@@ -109,9 +105,17 @@ pub(super) async fn all_of(
     if search.not_before != Span::default() {
         add(Kind::Begin, Vec::new());
     }
-    if reading.engine == EngineName::Sqlite {
-        for (texts, expression) in sqlite_text::expressions(search, reading, after).await? {
-            add(Kind::Text(texts), vec![expression]);
+    match reading.engine {
+        EngineName::Sqlite => {
+            for (texts, expression) in sqlite_text::expressions(search, reading, after).await? {
+                add(Kind::Text(texts), vec![expression]);
+            }
+        }
+        EngineName::Postgres => {
+            let numbers = [&search.serial_number, &search.thumbprint];
+            for (kind, number) in [Kind::SerialNumber, Kind::Thumbprint].into_iter().zip(numbers) {
+                number.iter().for_each(|number| add(kind, vec![number.clone()]));
+            }
         }
     }
     if let Some(filter) = &search.issuer_dn {

@@ -34,21 +34,36 @@ macro_rules! reach_of_texts {
     };
 }
 
+/// The records with a number: those that are indexed, and those that are too new for that.
+macro_rules! by_number {
+    ($columns:literal, $number:literal, $is_it:literal) => {
+        concat!(
+            "SELECT ",
+            $columns,
+            " FROM certificate
+              WHERE record_no IN (SELECT rowid FROM certificate_text_numbers
+                                   WHERE certificate_text_numbers MATCH '\"' || ",
+            $number,
+            " || '\"')
+                AND ",
+            $is_it,
+            " UNION ALL SELECT ",
+            $columns,
+            " FROM certificate
+              WHERE record_no > (SELECT indexed_up_to FROM certificate_text_progress)
+                AND ",
+            $is_it
+        )
+    };
+}
+
 statements! {
     OF_SUBJECT = of_texts!("certificate_text_subject");
     OF_NAMES = of_texts!("certificate_text_names");
     OF_DETAILS = of_texts!("certificate_text_details");
-    OF_THUMBPRINT_TEXT = of_texts!("certificate_text_thumbprint");
-    /// Those that are indexed with the texts, and those that are too new for that.
-    BY_THUMBPRINT_TEXT = r#"
-        SELECT certificate_id, der FROM certificate
-         WHERE record_no IN (SELECT rowid FROM certificate_text_thumbprint
-                              WHERE certificate_text_thumbprint MATCH '"' || $1 || '"')
-           AND thumbprint = $1
-         UNION ALL
-        SELECT certificate_id, der FROM certificate
-         WHERE record_no > (SELECT indexed_up_to FROM certificate_text_progress)
-           AND thumbprint = $1"#;
+    OF_NUMBERS = of_texts!("certificate_text_numbers");
+    BY_THUMBPRINT = by_number!("certificate_id, der", "$1", "thumbprint = $1");
+    ID_BY_SERIAL = by_number!("certificate_id", "$2", "serial_number = $2 AND issuer_key = $1");
     REACH_OF_SUBJECT = reach_of_texts!("certificate_text_subject");
     REACH_OF_NAMES = reach_of_texts!("certificate_text_names");
     REACH_OF_DETAILS = reach_of_texts!("certificate_text_details");
@@ -59,13 +74,18 @@ pub(super) fn of(texts: Texts) -> &'static str {
         Texts::Subject => OF_SUBJECT,
         Texts::Names => OF_NAMES,
         Texts::Details => OF_DETAILS,
-        Texts::Thumbprint => OF_THUMBPRINT_TEXT,
+        Texts::Numbers => OF_NUMBERS,
     }
 }
 
 /// [`super::records_by_thumbprint`].
 pub(super) const fn by_thumbprint() -> &'static str {
-    BY_THUMBPRINT_TEXT
+    BY_THUMBPRINT
+}
+
+/// [`super::id_by_serial`].
+pub(super) const fn id_by_serial() -> &'static str {
+    ID_BY_SERIAL
 }
 
 /// `None` where there are few.
@@ -74,7 +94,7 @@ pub(super) fn reach_of(texts: Texts) -> Option<&'static str> {
         Texts::Subject => Some(REACH_OF_SUBJECT),
         Texts::Names => Some(REACH_OF_NAMES),
         Texts::Details => Some(REACH_OF_DETAILS),
-        Texts::Thumbprint => None,
+        Texts::Numbers => None,
     }
 }
 
@@ -90,8 +110,8 @@ pub(super) async fn expressions(
         (Texts::Names, &search.subject_alt_names),
         (Texts::Details, &search.extra_details),
     ];
-    let whole = search.thumbprint.iter().map(|it| (Texts::Thumbprint, quoted(it)));
-    let mut expressions: Vec<_> = whole.collect();
+    let numbers = search.serial_number.iter().chain(&search.thumbprint);
+    let mut expressions: Vec<_> = numbers.map(|it| (Texts::Numbers, quoted(it))).collect();
     for (texts, filter) in filters {
         let Some(needs) = filter.as_ref().map(TextFilter::needs) else { continue };
         let alternatives: Vec<_> = needs.alternatives().iter().map(|all| trigrams(all)).collect();

@@ -120,7 +120,6 @@ statements! {
     OF_OWNER = rows_where!("owner_user_id");
     OF_CERT_ISSUER = rows_where!("cert_issuer_id");
     OF_ISSUER = rows_where!("issuer_dn_key");
-    OF_SERIAL_NUMBER = rows_where!("serial_number");
     OF_CAS = among!(
         "SELECT record_no FROM certificate
           WHERE is_ca = 1 AND $16 = 'CA' AND record_no > $1 AND record_no <= $2"
@@ -184,7 +183,7 @@ pub(super) fn of(kind: Kind) -> &'static str {
         Kind::Owner => OF_OWNER,
         Kind::CertIssuer => OF_CERT_ISSUER,
         Kind::Issuer => OF_ISSUER,
-        Kind::SerialNumber => OF_SERIAL_NUMBER,
+        Kind::SerialNumber => postgres_text::of_serial_number(),
         Kind::Thumbprint => postgres_text::of_thumbprint(),
         Kind::Cas => OF_CAS,
         Kind::End => OF_END,
