@@ -38,15 +38,13 @@ pub async fn read_frame(
     socket: &mut (impl AsyncRead + Unpin),
     within: Duration,
 ) -> Result<Option<Vec<u8>>, FrameError> {
-    let mut first = [0];
-    if socket.read(&mut first).await? == 0 {
+    let mut length = [0; 4];
+    let begun = socket.read(&mut length).await?;
+    if begun == 0 {
         return Ok(None);
     }
     let rest = async {
-        let mut length = [0; 4];
-        let [head, tail @ ..] = &mut length;
-        *head = first[0];
-        socket.read_exact(tail).await?;
+        socket.read_exact(length.get_mut(begun..).unwrap_or_default()).await?;
         let length = u32::from_be_bytes(length) as usize;
         if length > MAX_FRAME {
             return Err(FrameError::TooLong { length });
@@ -58,17 +56,22 @@ pub async fn read_frame(
     tokio::time::timeout(within, rest).await.map_err(|_| FrameError::TooSlow)?
 }
 
-/// Writes one frame and flushes it.
+/// Writes a frame for each body, all by one write, and flushes them.
 ///
 /// # Errors
 ///
 /// A body over [`MAX_FRAME`] is refused before a byte is written.
-pub async fn write_frame(
+pub async fn write_frames(
     socket: &mut (impl AsyncWrite + Unpin),
-    body: &[u8],
+    bodies: &[impl AsRef<[u8]>],
 ) -> Result<(), FrameError> {
-    // The copy is wiped: a frame may hold a data key.
-    socket.write_all(&Zeroizing::new(encode(body)?)).await?;
+    let length = bodies.iter().map(|body| HEADER + body.as_ref().len()).sum();
+    // The copies are wiped: a frame may hold a data key.
+    let mut frames = Zeroizing::new(Vec::with_capacity(length));
+    for body in bodies {
+        append(&mut frames, body.as_ref())?;
+    }
+    socket.write_all(&frames).await?;
     socket.flush().await?;
     Ok(())
 }
@@ -79,16 +82,24 @@ pub async fn write_frame(
 ///
 /// [`FrameError::TooLong`] over the limit.
 pub fn encode(body: &[u8]) -> Result<Vec<u8>, FrameError> {
+    let mut frame = Vec::with_capacity(HEADER + body.len());
+    append(&mut frame, body)?;
+    Ok(frame)
+}
+
+fn append(frames: &mut Vec<u8>, body: &[u8]) -> Result<(), FrameError> {
     let length = body.len();
     let header = u32::try_from(length)
         .ok()
         .filter(|_| length <= MAX_FRAME)
         .ok_or(FrameError::TooLong { length })?;
-    let mut frame = Vec::with_capacity(4 + length);
-    frame.extend(header.to_be_bytes());
-    frame.extend(body);
-    Ok(frame)
+    frames.extend(header.to_be_bytes());
+    frames.extend(body);
+    Ok(())
 }
+
+/// Length of what stands before a body: its length.
+const HEADER: usize = 4;
 
 /// The same frames for threads without a runtime: the token workers.
 pub mod blocking {
@@ -141,11 +152,15 @@ mod tests {
     #[tokio::test]
     async fn a_frame_comes_back_as_it_was_written() {
         let mut wire = Vec::new();
-        write_frame(&mut wire, b"hello").await.unwrap();
+        write_frames(&mut wire, &[b"hello".as_slice(), b"", b"world"]).await.unwrap();
 
-        let frame = read_frame(&mut wire.as_slice(), SOON).await.unwrap();
+        let mut read = wire.as_slice();
+        for body in [b"hello".as_slice(), b"", b"world"] {
+            let frame = read_frame(&mut read, SOON).await.unwrap();
 
-        assert_eq!(frame.as_deref(), Some(b"hello".as_slice()));
+            assert_eq!(frame.as_deref(), Some(body));
+        }
+        assert!(matches!(read_frame(&mut read, SOON).await, Ok(None)));
     }
 
     #[tokio::test]

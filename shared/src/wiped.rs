@@ -61,6 +61,12 @@ impl Deref for WipedBuffer {
     }
 }
 
+impl AsRef<[u8]> for WipedBuffer {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
 impl io::Write for WipedBuffer {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.append(bytes);

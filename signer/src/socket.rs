@@ -199,11 +199,21 @@ async fn next_frame(incoming: &mut OwnedReadHalf) -> Option<Vec<u8>> {
 }
 
 async fn write_replies(mut outgoing: OwnedWriteHalf, mut queue: mpsc::Receiver<WipedBuffer>) {
+    let mut replies = Vec::new();
     while let Some(reply) = queue.recv().await {
+        replies.push(reply);
+        // Requests whose entries were synced together end together: their replies share a write.
+        tokio::task::yield_now().await;
+        while let Ok(reply) = queue.try_recv() {
+            replies.push(reply);
+        }
         let written =
-            tokio::time::timeout(FRAME_DEADLINE, frame::write_frame(&mut outgoing, &reply));
+            tokio::time::timeout(FRAME_DEADLINE, frame::write_frames(&mut outgoing, &replies));
         let failed = match written.await {
-            Ok(Ok(())) => continue,
+            Ok(Ok(())) => {
+                replies.clear();
+                continue;
+            }
             Ok(Err(error)) => error,
             Err(_) => FrameError::TooSlow,
         };

@@ -15,6 +15,7 @@ mod contents;
 mod copies;
 mod epoch;
 mod error;
+mod hand_over;
 mod handle;
 mod in_flight;
 mod initialise;

@@ -107,6 +107,8 @@ impl Serving<'_> {
                     None => Some(Loss::Ended),
                 },
                 message = self.supervisor.inbox.recv(), if self.stopping.is_none() => {
+                    // What was journaled together comes together, and goes by one write.
+                    tokio::task::yield_now().await;
                     self.told(message);
                     None
                 }

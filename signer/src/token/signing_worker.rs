@@ -10,15 +10,16 @@ use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
 use chancery_shared::frame::blocking;
-use flume::{Receiver, RecvTimeoutError, Sender, bounded};
+use flume::{RecvTimeoutError, bounded};
 use zeroize::Zeroizing;
 
 use super::calls::Worker;
+use super::hand_over::HandOver;
 use super::protocol::{Call, FromSigningWorker, Opened, StartSigning};
 use super::worker::{WorkerError, end_at_once, first_frame, send};
 use super::worker_sandbox::harden;
 
-/// Calls that may wait inside the worker. The signer keeps fewer in flight, so it never blocks.
+/// Calls that may wait inside the worker. The signer keeps fewer in flight, so there is always room.
 pub(super) const QUEUE: usize = 128;
 
 /// How long calls in progress may take once the signer has closed the socket.
@@ -45,30 +46,29 @@ pub(super) fn run(mut socket: UnixStream) -> Result<(), WorkerError> {
 
 /// Reads calls and hands them to the threads until the socket ends; then waits for the threads.
 fn serve(worker: &Worker, socket: &mut UnixStream) {
-    let (calls, waiting) = bounded::<Call>(QUEUE);
+    let calls = HandOver::new(QUEUE);
     let (finished, all_finished) = bounded::<()>(0);
     std::thread::scope(|scope| {
         for thread in 0..worker.threads() {
-            let (waiting, finished): (Receiver<Call>, Sender<()>) =
-                (waiting.clone(), finished.clone());
+            let (calls, finished) = (&calls, finished.clone());
             scope.spawn(move || {
-                for call in waiting {
+                while let Some(call) = calls.take() {
                     worker.answer(thread, call);
                 }
                 drop(finished);
             });
         }
-        drop((waiting, finished));
+        drop(finished);
         let mut reader = BufReader::new(socket);
         while let Ok(Some(frame)) = blocking::read_frame(&mut reader) {
             let frame = Zeroizing::new(frame);
             // Only the signer writes here; if it can't be understood, there is no going on.
-            let Ok(call) = serde_json::from_slice(&frame) else { break };
-            if calls.send(call).is_err() {
+            let Ok(call) = serde_json::from_slice::<Call>(&frame) else { break };
+            if calls.put(call).is_err() {
                 break;
             }
         }
-        drop(calls);
+        calls.close();
         // Every thread holds a sender of `finished`, so this returns when the last has ended.
         if all_finished.recv_timeout(DRAIN) == Err(RecvTimeoutError::Timeout) {
             // A call hangs in the library. Nothing else ends such a process safely.

@@ -11,12 +11,15 @@ use tokio::io::{AsyncWriteExt as _, BufReader};
 use tokio::net::UnixStream;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::mpsc;
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, timeout_at};
 
 use super::{Connection, Outgoing, SignerError};
 
-/// To finish a frame that was begun, in either direction.
+/// To finish what was begun, in either direction.
 const FRAME_WITHIN: Duration = Duration::from_secs(5);
+
+/// Frames share a write until they have so many bytes.
+const TOGETHER: usize = 64 * 1024;
 
 /// Starts both tasks. Each ends with the connection, and ends it.
 pub(super) fn start(
@@ -46,13 +49,32 @@ async fn write(
     mut socket: OwnedWriteHalf,
     mut queue: mpsc::Receiver<Outgoing>,
 ) {
-    while let Some(Outgoing { id, frame }) = queue.recv().await {
-        // Marked before the first byte: a connection that ends meanwhile leaves no doubt.
-        connection.mark(id, true);
-        if !matches!(timeout(FRAME_WITHIN, socket.write_all(&frame)).await, Ok(Ok(()))) {
-            // The frame did not go out whole, so the signer can't have acted on it.
-            connection.mark(id, false);
-            return;
+    let mut bytes = Vec::new();
+    while let Some(first) = queue.recv().await {
+        // Those who ask at the same time share a write.
+        tokio::task::yield_now().await;
+        bytes.clear();
+        let mut ends = Vec::new();
+        let mut next = Some(first);
+        while let Some(Outgoing { id, frame }) = next {
+            // Marked before the first byte: a connection that ends meanwhile leaves no doubt.
+            connection.mark(id, true);
+            bytes.extend_from_slice(&frame);
+            ends.push((id, bytes.len()));
+            next = if bytes.len() < TOGETHER { queue.try_recv().ok() } else { None };
+        }
+        let (mut written, until) = (0, Instant::now() + FRAME_WITHIN);
+        while let Some(rest) = bytes.get(written..).filter(|rest| !rest.is_empty()) {
+            match timeout_at(until, socket.write(rest)).await {
+                Ok(Ok(more @ 1..)) => written += more,
+                _ => {
+                    // The signer can't have acted on a frame that did not go out whole.
+                    for (id, _) in ends.iter().filter(|(_, end)| *end > written) {
+                        connection.mark(*id, false);
+                    }
+                    return;
+                }
+            }
         }
     }
 }
