@@ -64,6 +64,6 @@ impl Seated {
     }
 }
 
-/// Pages that are kept, in KiB: two indexes in no order, serial numbers and thumbprints, of some
-/// ten thousand certificates. Each commit costs a look at all that are kept.
-const SETTINGS: &str = "PRAGMA cache_size = -8192";
+/// Pages that are kept, in KiB: the ends of all trees, and what the index of texts merges. Each
+/// commit costs a look at all that are kept.
+const SETTINGS: &str = "PRAGMA cache_size = -4096";
