@@ -63,18 +63,17 @@ async fn write(
             ends.push((id, bytes.len()));
             next = if bytes.len() < TOGETHER { queue.try_recv().ok() } else { None };
         }
-        let (mut written, until) = (0, Instant::now() + FRAME_WITHIN);
-        while let Some(rest) = bytes.get(written..).filter(|rest| !rest.is_empty()) {
-            match timeout_at(until, socket.write(rest)).await {
-                Ok(Ok(more @ 1..)) => written += more,
-                _ => {
-                    // The signer can't have acted on a frame that did not go out whole.
-                    for (id, _) in ends.iter().filter(|(_, end)| *end > written) {
-                        connection.mark(*id, false);
-                    }
-                    return;
+        let (mut rest, until) = (bytes.as_slice(), Instant::now() + FRAME_WITHIN);
+        while !rest.is_empty() {
+            let Ok(Ok(written @ 1..)) = timeout_at(until, socket.write(rest)).await else {
+                // The signer can't have acted on a frame that did not go out whole.
+                let whole = bytes.len() - rest.len();
+                for (id, _) in ends.iter().filter(|(_, end)| *end > whole) {
+                    connection.mark(*id, false);
                 }
-            }
+                return;
+            };
+            rest = rest.get(written..).unwrap_or_default();
         }
     }
 }

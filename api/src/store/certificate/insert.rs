@@ -1,4 +1,4 @@
-//! Recording certificates: each once, by issuer and serial number.
+//! Recording certificates, each once.
 
 use chancery_shared::id::{CertificateId, RowId};
 use chancery_shared::wire::JournalHead;

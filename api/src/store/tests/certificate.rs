@@ -78,7 +78,7 @@ async fn the_same_issuer_and_serial_number_is_recorded_once() {
         let first = certificate(1);
         let mut second = certificate(2);
         second.certificate.serial_number = first.certificate.serial_number.clone();
-        second.certificate.journal = first.certificate.journal.clone();
+        second.certificate.journal = first.certificate.journal;
         test.store.insert_certificate(first.clone()).await.unwrap();
 
         let inserted = test.store.insert_certificate(second.clone()).await.unwrap();
@@ -172,7 +172,7 @@ async fn concurrent_records_each_get_their_own_result() {
         let mut new: Vec<_> = (1..=200).map(certificate).collect();
         new[50].certificate.id = new[49].certificate.id;
         new[100].certificate.serial_number = new[99].certificate.serial_number.clone();
-        new[100].certificate.journal = new[99].certificate.journal.clone();
+        new[100].certificate.journal = new[99].certificate.journal;
 
         let results =
             join_all(new.iter().map(|each| test.store.insert_certificate(each.clone()))).await;

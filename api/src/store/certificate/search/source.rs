@@ -112,9 +112,11 @@ pub(super) async fn all_of(
             }
         }
         EngineName::Postgres => {
-            let numbers = [&search.serial_number, &search.thumbprint];
-            for (kind, number) in [Kind::SerialNumber, Kind::Thumbprint].into_iter().zip(numbers) {
-                number.iter().for_each(|number| add(kind, vec![number.clone()]));
+            if let Some(number) = &search.serial_number {
+                add(Kind::SerialNumber, vec![number.clone()]);
+            }
+            if let Some(thumbprint) = &search.thumbprint {
+                add(Kind::Thumbprint, vec![thumbprint.clone()]);
             }
         }
     }
