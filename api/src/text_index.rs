@@ -1,4 +1,5 @@
-//! Keeps the index of texts near the newest record, where the engine does not do so by itself.
+//! Keeps the index of texts and numbers near the newest record, where the engine does not do so
+//! by itself.
 
 use std::time::Duration;
 
@@ -9,7 +10,7 @@ use crate::store::{Store, StoreError};
 
 /// Pause between two looks.
 const EVERY: Duration = Duration::from_millis(500);
-/// A search reads fewer than these itself, quickly.
+/// A search reads fewer than these itself, quickly; so do an import and a recovery.
 const LEAST: u64 = 512;
 /// So long as these are indexed, nothing else is written.
 const MOST: u64 = 1024;

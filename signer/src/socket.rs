@@ -32,6 +32,9 @@ const REQUEST_DEADLINE: Duration = Duration::from_secs(30);
 /// Requests in flight on one connection; the next one waits unread.
 const IN_FLIGHT: usize = 64;
 
+/// Replies share a write until they have so many bytes.
+const TOGETHER: usize = 64 * 1024;
+
 /// Connections at once on one socket; the next one is closed.
 const CONNECTIONS: usize = 64;
 
@@ -199,21 +202,20 @@ async fn next_frame(incoming: &mut OwnedReadHalf) -> Option<Vec<u8>> {
 }
 
 async fn write_replies(mut outgoing: OwnedWriteHalf, mut queue: mpsc::Receiver<WipedBuffer>) {
-    let mut replies = Vec::new();
     while let Some(reply) = queue.recv().await {
-        replies.push(reply);
         // Requests whose entries were synced together end together: their replies share a write.
         tokio::task::yield_now().await;
-        while let Ok(reply) = queue.try_recv() {
+        let (mut length, mut replies) = (reply.len(), vec![reply]);
+        while length < TOGETHER
+            && let Ok(reply) = queue.try_recv()
+        {
+            length += reply.len();
             replies.push(reply);
         }
         let written =
             tokio::time::timeout(FRAME_DEADLINE, frame::write_frames(&mut outgoing, &replies));
         let failed = match written.await {
-            Ok(Ok(())) => {
-                replies.clear();
-                continue;
-            }
+            Ok(Ok(())) => continue,
             Ok(Err(error)) => error,
             Err(_) => FrameError::TooSlow,
         };

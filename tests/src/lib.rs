@@ -25,7 +25,7 @@ pub mod output;
 pub mod patience;
 pub mod peer;
 mod persona;
-pub mod port;
+mod port;
 pub mod postgres_server;
 pub mod program;
 pub mod programs;

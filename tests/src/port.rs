@@ -27,7 +27,7 @@ impl Port {
     ///
     /// # Errors
     ///
-    /// There is none.
+    /// No port of the range is free.
     pub fn claim() -> anyhow::Result<Self> {
         static TRIED: AtomicUsize = AtomicUsize::new(0);
         let first = usize::try_from(std::process::id())? * APART;

@@ -6,8 +6,8 @@
 
 /// Names the SQL of a file, and lists it for the test that prepares it on both engines.
 macro_rules! statements {
-    ($($(#[$doc:meta])* $name:ident = $sql:expr;)*) => {
-        $($(#[$doc])* const $name: &str = $sql;)*
+    ($($(#[$doc:meta])* $visibility:vis $name:ident = $sql:expr;)*) => {
+        $($(#[$doc])* $visibility const $name: &str = $sql;)*
         #[cfg(test)]
         pub(in crate::store) const STATEMENTS: &[(&str, &str)] =
             &[$((stringify!($name), $name)),*];

@@ -40,6 +40,14 @@ fn migrator(engine: EngineName) -> Migrator {
     Migrator::with_migrations(COMMON.iter().chain(own.iter()).cloned().collect())
 }
 
+/// Brings an empty database to a schema of before.
+#[cfg(test)]
+pub(super) async fn migrate_to(pool: &AnyPool, engine: EngineName, version: i64) {
+    let all = migrator(engine);
+    let until = all.iter().filter(|migration| migration.version <= version);
+    Migrator::with_migrations(until.cloned().collect()).run(pool).await.unwrap();
+}
+
 /// Of all that can go wrong an operator can mend one thing by a single command.
 fn sort(error: MigrateError) -> StoreError {
     let (MigrateError::Execute(cause) | MigrateError::ExecuteMigration(cause, _)) = &error else {

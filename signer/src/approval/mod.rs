@@ -228,7 +228,7 @@ impl Approvals {
         let parked = self.parked();
         let waiting = parked.values().filter(|request| request.is_waiting(now));
         let mut waiting: Vec<_> = waiting.cloned().collect();
-        // An id has the second; within one it is random.
+        // An id says when it was made less exactly.
         waiting.sort_by_key(|request| request.parked_at);
         waiting
     }

@@ -9,6 +9,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 pub(super) struct HandOver<Call> {
     state: Mutex<State<Call>>,
     more: Condvar,
+    /// Calls that may wait.
     most: usize,
 }
 
@@ -16,7 +17,8 @@ struct State<Call> {
     calls: VecDeque<Call>,
     /// Threads that wait, one that is woken and has not come yet among them.
     idle: usize,
-    /// One is woken and has not come yet: it will see whatever is put here meanwhile.
+    /// One of the idle is woken and has not come yet. It comes for certain, sees whatever was put
+    /// here meanwhile, and wakes the next: so nobody else needs to be woken before that.
     is_waking: bool,
     is_closed: bool,
 }
@@ -86,6 +88,7 @@ impl<Call> HandOver<Call> {
 mod tests {
     use std::sync::Barrier;
     use std::thread;
+    use std::time::Duration;
 
     use super::*;
 
@@ -113,47 +116,59 @@ mod tests {
     #[test]
     fn calls_that_wait_for_each_other_are_all_performed_at_once() {
         const THREADS: usize = 8;
-        let calls = HandOver::new(THREADS);
-        let together = Barrier::new(THREADS);
-        thread::scope(|scope| {
-            for _ in 0..THREADS {
-                scope.spawn(|| {
-                    while calls.take().is_some() {
-                        together.wait();
-                    }
-                });
-            }
-            for round in 0..500 {
+        in_time(|| {
+            let calls = HandOver::new(THREADS);
+            let together = Barrier::new(THREADS);
+            thread::scope(|scope| {
                 for _ in 0..THREADS {
-                    // Whoever is still in the last round leaves its place free soon.
-                    while calls.put(round).is_err() {
-                        thread::yield_now();
+                    scope.spawn(|| {
+                        while calls.take().is_some() {
+                            together.wait();
+                        }
+                    });
+                }
+                for round in 0..500 {
+                    for _ in 0..THREADS {
+                        // Whoever is still in the last round leaves its place free soon.
+                        while calls.put(round).is_err() {
+                            thread::yield_now();
+                        }
                     }
                 }
-            }
-            calls.close();
+                calls.close();
+            });
         });
-
-        assert_eq!(calls.take(), None);
     }
 
     #[test]
     fn a_thread_that_waits_takes_what_comes_one_by_one() {
-        let calls = HandOver::new(1);
-        let (said, heard) = flume::bounded(0);
-        thread::scope(|scope| {
-            for _ in 0..3 {
-                scope.spawn(|| {
-                    while let Some(call) = calls.take() {
-                        said.send(call).unwrap();
-                    }
-                });
-            }
-            for call in 0..500 {
-                calls.put(call).unwrap();
-                assert_eq!(heard.recv(), Ok(call));
-            }
-            calls.close();
+        in_time(|| {
+            let calls = HandOver::new(1);
+            let (said, heard) = flume::bounded(0);
+            thread::scope(|scope| {
+                for _ in 0..3 {
+                    scope.spawn(|| {
+                        while let Some(call) = calls.take() {
+                            said.send(call).unwrap();
+                        }
+                    });
+                }
+                for call in 0..500 {
+                    calls.put(call).unwrap();
+                    assert_eq!(heard.recv(), Ok(call));
+                }
+                calls.close();
+            });
         });
+    }
+
+    /// A thread that nobody wakes is a failure and no test without an end.
+    fn in_time(act: impl FnOnce() + Send + 'static) {
+        let (done, is_done) = flume::bounded(1);
+        thread::spawn(move || {
+            act();
+            done.send(()).unwrap();
+        });
+        assert_eq!(is_done.recv_timeout(Duration::from_mins(1)), Ok(()));
     }
 }

@@ -49,12 +49,11 @@ async fn write(
     mut socket: OwnedWriteHalf,
     mut queue: mpsc::Receiver<Outgoing>,
 ) {
-    let mut bytes = Vec::new();
     while let Some(first) = queue.recv().await {
         // Those who ask at the same time share a write.
         tokio::task::yield_now().await;
-        bytes.clear();
-        let mut ends = Vec::new();
+        // Freed, and so wiped, when it is written: a frame may hold a data key.
+        let (mut bytes, mut ends) = (Vec::new(), Vec::new());
         let mut next = Some(first);
         while let Some(Outgoing { id, frame }) = next {
             // Marked before the first byte: a connection that ends meanwhile leaves no doubt.

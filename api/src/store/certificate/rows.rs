@@ -73,9 +73,9 @@ impl Row for &Certificate {
 }
 
 /// A certificate has one record, whoever comes second.
-fn once(engine: EngineName) -> &'static str {
+pub(super) fn once(engine: EngineName) -> &'static str {
     match engine {
-        // The schema's triggers pass over those that were not signed here.
+        // The schema's triggers leave out what this can't tell.
         EngineName::Sqlite => " ON CONFLICT (signer_id, journal_seq, serial_number) DO NOTHING",
         EngineName::Postgres => " ON CONFLICT (issuer_key, serial_number) DO NOTHING",
     }

@@ -135,38 +135,6 @@ async fn however_many_are_recorded_at_a_time_each_is() {
 }
 
 #[tokio::test]
-async fn a_certificate_from_elsewhere_is_recorded_once_whichever_way_it_came_before() {
-    let from_elsewhere = |number| {
-        let mut new = certificate(number);
-        new.certificate.journal = None;
-        new
-    };
-    for (engine, test) in both().await {
-        for (case, (first, mut second)) in [
-            (certificate(1), from_elsewhere(2)),
-            (from_elsewhere(3), certificate(4)),
-            (from_elsewhere(5), from_elsewhere(6)),
-        ]
-        .into_iter()
-        .enumerate()
-        {
-            second.certificate.serial_number = first.certificate.serial_number.clone();
-            test.store.insert_certificate(first.clone()).await.unwrap();
-
-            for is_indexed in [false, true] {
-                if is_indexed {
-                    test.store.index_texts(1, 100).await.unwrap();
-                }
-                let inserted = test.store.insert_certificate(second.clone()).await.unwrap();
-
-                let there = Inserted::AlreadyThere(first.certificate.id);
-                assert_eq!(inserted, there, "{engine}, case {case}, indexed: {is_indexed}");
-            }
-        }
-    }
-}
-
-#[tokio::test]
 async fn concurrent_records_each_get_their_own_result() {
     for (engine, test) in both().await {
         let mut new: Vec<_> = (1..=200).map(certificate).collect();

@@ -7,6 +7,7 @@ mod certificate_change;
 mod fixtures;
 mod inventory;
 mod local_ca;
+mod numbers;
 mod search;
 mod search_bounds;
 mod search_plans;
@@ -70,9 +71,14 @@ async fn every_statement_can_be_prepared_on_both_engines() {
             EngineName::Sqlite => [
                 super::certificate::search::INDEX_STATEMENTS,
                 super::certificate::search::SQLITE_TEXT_STATEMENTS,
+                super::certificate::search::SQLITE_NUMBER_STATEMENTS,
             ]
             .concat(),
-            EngineName::Postgres => super::certificate::search::POSTGRES_STATEMENTS.to_vec(),
+            EngineName::Postgres => [
+                super::certificate::search::POSTGRES_STATEMENTS,
+                super::certificate::search::POSTGRES_NUMBER_STATEMENTS,
+            ]
+            .concat(),
         };
         let mut rows = super::certificate::row_statements(name);
         rows.extend(super::audit::row_statements(name));

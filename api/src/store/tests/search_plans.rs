@@ -6,7 +6,8 @@ use sqlx::{AssertSqlSafe, Row as _};
 use super::search::insert;
 use crate::store::Store;
 use crate::store::certificate::search::{
-    ISSUER_STATEMENTS, POSTGRES_STATEMENTS, SOURCE_STATEMENTS, SQLITE_TEXT_STATEMENTS,
+    ISSUER_STATEMENTS, POSTGRES_NUMBER_STATEMENTS, POSTGRES_STATEMENTS, SOURCE_STATEMENTS,
+    SQLITE_NUMBER_STATEMENTS, SQLITE_TEXT_STATEMENTS,
 };
 use crate::store::testing::{postgres, sqlite};
 
@@ -32,7 +33,7 @@ fn parameters(name: &str) -> Vec<&'static str> {
         "REACH_OF_CAS" => vec!["'CA'", "5", "9"],
         _ if name.starts_with("OF_") => [&exact[..], &["'abc'"]].concat(),
         "ROWS" => [&exact[..], &["'7,8'"]].concat(),
-        "RECORD_BY_SERIAL" => vec!["'ab'", "'12'"],
+        "BY_THUMBPRINT" | "ID_BY_SERIAL" => vec!["'ab'", "'12'"],
         _ if name.starts_with("REACH_") => vec!["'abc'", "5", "9"],
         _ => vec!["'%abc-123%'", "5", "9"],
     }
@@ -45,8 +46,8 @@ fn index(name: &str) -> &'static str {
         "OWNER" => "certificate_by_owner",
         "CERT_ISSUER" => "certificate_by_cert_issuer",
         "ISSUER" | "ISSUERS" => "certificate_by_issuer",
-        "SERIAL_NUMBER" | "RECORD_BY_SERIAL" => "certificate_serial_issuer",
-        "THUMBPRINT" | "RECORDS_BY_THUMBPRINT" => "certificate_thumbprint",
+        "SERIAL_NUMBER" => "certificate_serial_issuer",
+        "THUMBPRINT" => "certificate_thumbprint",
         "CAS" => "certificate_is_ca",
         "END" => "certificate_by_end",
         "BEGIN" => "certificate_by_begin",
@@ -71,7 +72,8 @@ async fn sqlite_goes_by_an_index() {
     test.store.index_texts(1, 1500).await.unwrap();
     test.store.execute_for_test("ANALYZE").await;
 
-    for (name, sql) in [ISSUER_STATEMENTS, SOURCE_STATEMENTS, SQLITE_TEXT_STATEMENTS].concat() {
+    let texts = [SQLITE_TEXT_STATEMENTS, SQLITE_NUMBER_STATEMENTS].concat();
+    for (name, sql) in [ISSUER_STATEMENTS, SOURCE_STATEMENTS, &texts].concat() {
         let sql = filled(sql, &parameters(name));
 
         let plan = plan(&test.store, "EXPLAIN QUERY PLAN", &sql, "detail").await;
@@ -80,6 +82,13 @@ async fn sqlite_goes_by_an_index() {
         // A scan in the order of an index ends with its first row.
         let whole = ["SCAN certificate", "SCAN c"];
         assert!(!plan.lines().any(|line| whole.contains(&line)), "{name}: {plan}");
+        if ["BY_THUMBPRINT", "ID_BY_SERIAL"].contains(&name) {
+            assert!(plan.contains("certificate_text_numbers VIRTUAL TABLE INDEX"), "{plan}");
+            for of_rows in ["(rowid=?)", "(rowid>?)"] {
+                let search = format!("SEARCH certificate USING INTEGER PRIMARY KEY {of_rows}");
+                assert!(plan.contains(&search), "{name}: {plan}");
+            }
+        }
         if name.starts_with("OF_") {
             assert!(plan.contains("SEARCH c USING INTEGER PRIMARY KEY"), "{name}: {plan}");
         }
@@ -95,12 +104,18 @@ async fn postgresql_goes_by_an_index() {
     insert(&test.store, 1..=2000).await;
     test.store.execute_for_test("ANALYZE certificate").await;
 
-    for (name, sql) in [ISSUER_STATEMENTS, SOURCE_STATEMENTS, POSTGRES_STATEMENTS].concat() {
+    let own = [POSTGRES_STATEMENTS, POSTGRES_NUMBER_STATEMENTS].concat();
+    for (name, sql) in [ISSUER_STATEMENTS, SOURCE_STATEMENTS, &own].concat() {
         let sql = filled(sql, &parameters(name));
 
         let plan = plan(&test.store, "EXPLAIN", &sql, "QUERY PLAN").await;
 
-        assert!(plan.contains(index(name)), "{name}: {plan}");
+        let index = match name {
+            "BY_THUMBPRINT" => index("THUMBPRINT"),
+            "ID_BY_SERIAL" => index("SERIAL_NUMBER"),
+            _ => index(name),
+        };
+        assert!(plan.contains(index), "{name}: {plan}");
         assert!(!plan.contains("Seq Scan on certificate"), "{name}: {plan}");
     }
 }

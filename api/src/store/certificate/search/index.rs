@@ -1,6 +1,7 @@
-//! SQLite's index of texts and numbers, filled in large batches: one by one it would cost each certificate
-//! several times as much. What is above the mark, searches read from the rows; mark and index are
-//! written by one transaction, so that holds after a crash too.
+//! SQLite's index of texts and numbers, filled in large batches: one by one it would cost each
+//! certificate several times as much. What is above the mark, searches, lookups and the schema's
+//! triggers read from the rows; mark and index are written by one transaction, so that holds after
+//! a crash too.
 
 use super::super::TABLE;
 use super::Reading;
@@ -33,7 +34,7 @@ statements! {
          ORDER BY record_no";
     INDEX_NUMBERS = "
         INSERT INTO certificate_text_numbers (rowid, text)
-        SELECT record_no, serial_number || ' ' || thumbprint
+        SELECT record_no, serial_number || 'x' || substr(issuer_key, 1, 16) || ' ' || thumbprint
           FROM certificate WHERE record_no > $1 AND record_no <= $2 ORDER BY record_no";
     SET_INDEXED_UP_TO = "UPDATE certificate_text_progress SET indexed_up_to = $1";
 }

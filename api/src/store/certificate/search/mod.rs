@@ -10,9 +10,12 @@ mod statements;
 
 mod index;
 pub(in crate::store) mod issuers;
+mod postgres_numbers;
 mod postgres_text;
 mod source;
+#[macro_use]
 mod sqlite_text;
+mod sqlite_numbers;
 mod walk;
 
 use std::fmt;
@@ -30,7 +33,9 @@ use crate::store::{Store, StoreError};
 #[cfg(test)]
 pub(in crate::store) use {
     index::STATEMENTS as INDEX_STATEMENTS, issuers::STATEMENTS as ISSUER_STATEMENTS,
+    postgres_numbers::STATEMENTS as POSTGRES_NUMBER_STATEMENTS,
     postgres_text::STATEMENTS as POSTGRES_STATEMENTS,
+    sqlite_numbers::STATEMENTS as SQLITE_NUMBER_STATEMENTS,
     sqlite_text::STATEMENTS as SQLITE_TEXT_STATEMENTS, statements::STATEMENTS as SOURCE_STATEMENTS,
     walk::STATEMENTS as WALK_STATEMENTS,
 };
@@ -42,16 +47,16 @@ statements! {
 /// Reads id and certificate of the records with one thumbprint, `$1`.
 pub(super) fn records_by_thumbprint(engine: EngineName) -> &'static str {
     match engine {
-        EngineName::Sqlite => sqlite_text::by_thumbprint(),
-        EngineName::Postgres => postgres_text::by_thumbprint(),
+        EngineName::Sqlite => sqlite_numbers::BY_THUMBPRINT,
+        EngineName::Postgres => postgres_numbers::BY_THUMBPRINT,
     }
 }
 
 /// Reads the id of the record with one issuer, `$1`, and serial number, `$2`.
 pub(super) fn id_by_serial(engine: EngineName) -> &'static str {
     match engine {
-        EngineName::Sqlite => sqlite_text::id_by_serial(),
-        EngineName::Postgres => postgres_text::id_by_serial(),
+        EngineName::Sqlite => sqlite_numbers::ID_BY_SERIAL,
+        EngineName::Postgres => postgres_numbers::ID_BY_SERIAL,
     }
 }
 

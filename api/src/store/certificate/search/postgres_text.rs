@@ -23,11 +23,6 @@ macro_rules! list_of {
 }
 
 statements! {
-    RECORDS_BY_THUMBPRINT = "SELECT certificate_id, der FROM certificate WHERE thumbprint = $1";
-    RECORD_BY_SERIAL = "
-        SELECT certificate_id FROM certificate WHERE issuer_key = $1 AND serial_number = $2";
-    OF_THUMBPRINT = rows_where!("thumbprint");
-    OF_SERIAL_NUMBER = rows_where!("serial_number");
     LIKE_SUBJECT = list_of!("subject_dn", "ILIKE");
     LIKE_NAMES = list_of!("subject_alt_names", "ILIKE");
     LIKE_DETAILS = list_of!("extra_details", "ILIKE");
@@ -36,26 +31,6 @@ statements! {
     EITHER_DETAILS = list_of!("extra_details", "~*");
     ROWS = among!("SELECT CAST(n AS BIGINT) FROM unnest(string_to_array($16, ',')) AS n
                     WHERE CAST(n AS BIGINT) > $1 AND CAST(n AS BIGINT) <= $2");
-}
-
-/// [`super::records_by_thumbprint`].
-pub(super) const fn by_thumbprint() -> &'static str {
-    RECORDS_BY_THUMBPRINT
-}
-
-/// [`super::id_by_serial`].
-pub(super) const fn id_by_serial() -> &'static str {
-    RECORD_BY_SERIAL
-}
-
-/// The candidates among the rows with one thumbprint, with the parameters of [`among`].
-pub(super) const fn of_thumbprint() -> &'static str {
-    OF_THUMBPRINT
-}
-
-/// The same with one serial number.
-pub(super) const fn of_serial_number() -> &'static str {
-    OF_SERIAL_NUMBER
 }
 
 /// A question to the index.

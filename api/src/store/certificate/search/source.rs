@@ -6,7 +6,7 @@ use sqlx::query::QueryAs;
 
 use super::super::TABLE;
 use super::statements::{of, reach_of};
-use super::{Reading, Search, Span, States, issuers, sqlite_text};
+use super::{Reading, Search, Span, States, issuers, sqlite_numbers, sqlite_text};
 use crate::store::StoreError;
 use crate::store::engine::EngineName;
 
@@ -18,10 +18,12 @@ pub(super) enum Kind {
     Owner,
     CertIssuer,
     Issuer,
-    /// PostgreSQL's; SQLite has them with the texts.
+    /// On PostgreSQL alone.
     SerialNumber,
-    /// The same.
+    /// On PostgreSQL alone.
     Thumbprint,
+    /// Serial numbers and thumbprints in SQLite's index of texts.
+    Numbers,
     Cas,
     End,
     Begin,
@@ -35,8 +37,6 @@ pub(super) enum Texts {
     Subject,
     Names,
     Details,
-    /// Serial numbers and thumbprints, each a word.
-    Numbers,
 }
 
 /// Candidates in the order of recording, of which every wanted certificate is one: those of each
@@ -107,6 +107,13 @@ pub(super) async fn all_of(
     }
     match reading.engine {
         EngineName::Sqlite => {
+            let serial_number = search.serial_number.as_deref();
+            let thumbprint = search.thumbprint.as_deref();
+            let serial_number = serial_number.map(sqlite_numbers::of_serial_number);
+            let thumbprint = thumbprint.map(sqlite_numbers::of_thumbprint);
+            for words in [serial_number, thumbprint].into_iter().flatten() {
+                add(Kind::Numbers, vec![words]);
+            }
             for (texts, expression) in sqlite_text::expressions(search, reading, after).await? {
                 add(Kind::Text(texts), vec![expression]);
             }

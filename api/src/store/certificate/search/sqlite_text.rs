@@ -34,36 +34,10 @@ macro_rules! reach_of_texts {
     };
 }
 
-/// The records with a number: those that are indexed, and those that are too new for that.
-macro_rules! by_number {
-    ($columns:literal, $number:literal, $is_it:literal) => {
-        concat!(
-            "SELECT ",
-            $columns,
-            " FROM certificate
-              WHERE record_no IN (SELECT rowid FROM certificate_text_numbers
-                                   WHERE certificate_text_numbers MATCH '\"' || ",
-            $number,
-            " || '\"')
-                AND ",
-            $is_it,
-            " UNION ALL SELECT ",
-            $columns,
-            " FROM certificate
-              WHERE record_no > (SELECT indexed_up_to FROM certificate_text_progress)
-                AND ",
-            $is_it
-        )
-    };
-}
-
 statements! {
     OF_SUBJECT = of_texts!("certificate_text_subject");
     OF_NAMES = of_texts!("certificate_text_names");
     OF_DETAILS = of_texts!("certificate_text_details");
-    OF_NUMBERS = of_texts!("certificate_text_numbers");
-    BY_THUMBPRINT = by_number!("certificate_id, der", "$1", "thumbprint = $1");
-    ID_BY_SERIAL = by_number!("certificate_id", "$2", "serial_number = $2 AND issuer_key = $1");
     REACH_OF_SUBJECT = reach_of_texts!("certificate_text_subject");
     REACH_OF_NAMES = reach_of_texts!("certificate_text_names");
     REACH_OF_DETAILS = reach_of_texts!("certificate_text_details");
@@ -74,27 +48,14 @@ pub(super) fn of(texts: Texts) -> &'static str {
         Texts::Subject => OF_SUBJECT,
         Texts::Names => OF_NAMES,
         Texts::Details => OF_DETAILS,
-        Texts::Numbers => OF_NUMBERS,
     }
 }
 
-/// [`super::records_by_thumbprint`].
-pub(super) const fn by_thumbprint() -> &'static str {
-    BY_THUMBPRINT
-}
-
-/// [`super::id_by_serial`].
-pub(super) const fn id_by_serial() -> &'static str {
-    ID_BY_SERIAL
-}
-
-/// `None` where there are few.
-pub(super) fn reach_of(texts: Texts) -> Option<&'static str> {
+pub(super) fn reach_of(texts: Texts) -> &'static str {
     match texts {
-        Texts::Subject => Some(REACH_OF_SUBJECT),
-        Texts::Names => Some(REACH_OF_NAMES),
-        Texts::Details => Some(REACH_OF_DETAILS),
-        Texts::Numbers => None,
+        Texts::Subject => REACH_OF_SUBJECT,
+        Texts::Names => REACH_OF_NAMES,
+        Texts::Details => REACH_OF_DETAILS,
     }
 }
 
@@ -110,8 +71,7 @@ pub(super) async fn expressions(
         (Texts::Names, &search.subject_alt_names),
         (Texts::Details, &search.extra_details),
     ];
-    let numbers = search.serial_number.iter().chain(&search.thumbprint);
-    let mut expressions: Vec<_> = numbers.map(|it| (Texts::Numbers, quoted(it))).collect();
+    let mut expressions = Vec::new();
     for (texts, filter) in filters {
         let Some(needs) = filter.as_ref().map(TextFilter::needs) else { continue };
         let alternatives: Vec<_> = needs.alternatives().iter().map(|all| trigrams(all)).collect();
@@ -137,10 +97,9 @@ async fn rarest(
     reading: &mut Reading,
     after: i64,
 ) -> Result<Vec<String>, StoreError> {
-    let Some(reach_of) = reach_of(texts) else { return Ok(trigrams.into_iter().collect()) };
     let mut by_reach = Vec::new();
     for trigram in trigrams {
-        let reach: i64 = sqlx::query_scalar(reach_of)
+        let reach: i64 = sqlx::query_scalar(reach_of(texts))
             .bind(trigram.clone())
             .bind(after)
             .bind(FEW)
@@ -163,13 +122,10 @@ fn trigrams(fragments: &[Fragment]) -> BTreeSet<String> {
         let begin = if fragment.is_first { [BEGIN; 2].as_slice() } else { &[] };
         let characters: Vec<char> = begin.iter().copied().chain(fragment.text.chars()).collect();
         let steady = characters.windows(3).filter(|window| window.iter().all(|c| is_steady(*c)));
-        steady.map(|window| quoted(&String::from_iter(window))).collect::<Vec<_>>()
+        let quoted = |window| format!("\"{}\"", String::from_iter(window).replace('"', "\"\""));
+        steady.map(|window: &[char]| quoted(window)).collect::<Vec<_>>()
     };
     fragments.iter().flat_map(of_one).take(MOST_TRIED).collect()
-}
-
-fn quoted(text: &str) -> String {
-    format!("\"{}\"", text.replace('"', "\"\""))
 }
 
 /// Whether there is no doubt that index and filter agree on its lower case.

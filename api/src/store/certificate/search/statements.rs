@@ -2,7 +2,7 @@
 //! all exact filters hold for.
 
 use super::source::Kind;
-use super::{postgres_text, sqlite_text};
+use super::{postgres_numbers, sqlite_numbers, sqlite_text};
 
 /// The rows among the candidates, which are of `$1` (not included) to `$2`, that pass the exact
 /// filters, `$3` of them at most.
@@ -183,11 +183,12 @@ pub(super) fn of(kind: Kind) -> &'static str {
         Kind::Owner => OF_OWNER,
         Kind::CertIssuer => OF_CERT_ISSUER,
         Kind::Issuer => OF_ISSUER,
-        Kind::SerialNumber => postgres_text::of_serial_number(),
-        Kind::Thumbprint => postgres_text::of_thumbprint(),
+        Kind::SerialNumber => postgres_numbers::OF_SERIAL_NUMBER,
+        Kind::Thumbprint => postgres_numbers::OF_THUMBPRINT,
         Kind::Cas => OF_CAS,
         Kind::End => OF_END,
         Kind::Begin => OF_BEGIN,
+        Kind::Numbers => sqlite_numbers::OF_NUMBERS,
         Kind::Text(texts) => sqlite_text::of(texts),
     }
 }
@@ -196,7 +197,7 @@ pub(super) fn of(kind: Kind) -> &'static str {
 pub(super) fn reach_of(kind: Kind) -> Option<&'static str> {
     match kind {
         // There are few, or they are what is left.
-        Kind::All | Kind::SerialNumber | Kind::Thumbprint => None,
+        Kind::All | Kind::SerialNumber | Kind::Thumbprint | Kind::Numbers => None,
         Kind::Team => Some(REACH_OF_TEAM),
         Kind::Owner => Some(REACH_OF_OWNER),
         Kind::CertIssuer => Some(REACH_OF_CERT_ISSUER),
@@ -204,6 +205,6 @@ pub(super) fn reach_of(kind: Kind) -> Option<&'static str> {
         Kind::Cas => Some(REACH_OF_CAS),
         Kind::End => Some(REACH_OF_END),
         Kind::Begin => Some(REACH_OF_BEGIN),
-        Kind::Text(texts) => sqlite_text::reach_of(texts),
+        Kind::Text(texts) => Some(sqlite_text::reach_of(texts)),
     }
 }

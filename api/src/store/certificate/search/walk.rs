@@ -107,7 +107,7 @@ impl Walk<'_> {
         let all = Source { kind: Kind::All, parts: Vec::new() };
         let (mut best, mut reach) = (&all, None);
         for source in &self.sources {
-            let is_text = matches!(source.kind, Kind::Text(_));
+            let is_text = matches!(source.kind, Kind::Text(_) | Kind::Numbers);
             if is_text && self.at >= self.indexed {
                 continue;
             }
