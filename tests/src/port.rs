@@ -15,7 +15,7 @@ const APART: usize = 97;
 
 /// A free TCP port of this machine. No test of any process gets it while this one lives.
 #[derive(Debug)]
-pub struct Port {
+pub(crate) struct Port {
     number: u16,
     // The same number of UDP, which nothing here listens on: held until this process drops it or
     // ends, however it ends.
@@ -28,7 +28,7 @@ impl Port {
     /// # Errors
     ///
     /// No port of the range is free.
-    pub fn claim() -> anyhow::Result<Self> {
+    pub(crate) fn claim() -> anyhow::Result<Self> {
         static TRIED: AtomicUsize = AtomicUsize::new(0);
         let first = usize::try_from(std::process::id())? * APART;
         RANGE
@@ -46,7 +46,7 @@ impl Port {
 
     /// The number to tell a program.
     #[must_use]
-    pub fn number(&self) -> u16 {
+    pub(crate) fn number(&self) -> u16 {
         self.number
     }
 }
