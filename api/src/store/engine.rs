@@ -14,7 +14,7 @@ use super::health::Health;
 use super::inventory_version::Readings;
 use super::seat::Seat;
 use super::write::{Lent, Write};
-use super::{StoreError, schema};
+use super::{StoreError, loss, schema};
 
 /// A handle to the database; clones share one pool.
 #[derive(Clone, Debug)]
@@ -238,13 +238,14 @@ async fn prepare(connection: &mut AnyConnection) -> Result<(), sqlx::Error> {
 }
 
 /// Whether a connection of the pool is still one. A file does not go away, and what a server said a
-/// moment ago need not be asked again for each statement.
+/// moment ago need not be asked again for each statement, unless another connection broke since.
 async fn is_usable(
     connection: &mut AnyConnection,
     idle_for: Duration,
 ) -> Result<bool, sqlx::Error> {
-    if idle_for > TRUSTED_FOR && EngineName::of(connection) == EngineName::Postgres {
-        connection.ping().await?;
+    let is_trusted = idle_for <= TRUSTED_FOR && !loss::came_within(idle_for);
+    if !is_trusted && EngineName::of(connection) == EngineName::Postgres {
+        connection.ping().await.inspect_err(|_| loss::note())?;
     }
     Ok(true)
 }

@@ -2,6 +2,8 @@
 
 use sqlx::error::{DatabaseError, ErrorKind};
 
+use super::loss;
+
 /// A failed store operation, sorted by what the caller should do next.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -78,7 +80,12 @@ impl StoreError {
         move |source| match source.as_database_error().map(DatabaseError::kind) {
             Some(ErrorKind::UniqueViolation) => Self::Taken { table },
             Some(ErrorKind::ForeignKeyViolation) => Self::Reference { table },
-            _ if may_pass_later(&source) => Self::Unavailable { table, source },
+            _ if may_pass_later(&source) => {
+                if is_loss(&source) {
+                    loss::note();
+                }
+                Self::Unavailable { table, source }
+            }
             _ => Self::Statement { table, source },
         }
     }
@@ -94,6 +101,17 @@ fn may_pass_later(error: &sqlx::Error) -> bool {
         | sqlx::Error::PoolClosed
         | sqlx::Error::WorkerCrashed => true,
         sqlx::Error::Database(error) => error.code().is_some_and(|code| is_passing(&code)),
+        _ => false,
+    }
+}
+
+/// Whether the connection is gone, and perhaps all others with it.
+fn is_loss(error: &sqlx::Error) -> bool {
+    match error {
+        sqlx::Error::Io(_) | sqlx::Error::Tls(_) | sqlx::Error::Protocol(_) => true,
+        sqlx::Error::Database(error) => error.code().is_some_and(|code| {
+            code.len() == 5 && (code.starts_with("08") || code.starts_with("57"))
+        }),
         _ => false,
     }
 }

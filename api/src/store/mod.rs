@@ -36,6 +36,7 @@ pub mod key_data;
 pub mod key_store;
 pub mod lease;
 pub mod local_ca;
+mod loss;
 mod many_rows;
 pub mod membership;
 pub mod profile;

@@ -7,6 +7,7 @@ mod certificate_change;
 mod fixtures;
 mod inventory;
 mod local_ca;
+mod loss;
 mod numbers;
 mod search;
 mod search_bounds;
