@@ -60,7 +60,7 @@ pub async fn read_frame(
 ///
 /// # Errors
 ///
-/// A body over [`MAX_FRAME`] is refused before a byte is written.
+/// A body over [`MAX_FRAME`] is refused, and none after it is written; those before it are.
 pub async fn write_frames(
     socket: &mut (impl AsyncWrite + Unpin),
     bodies: &[impl AsRef<[u8]>],
@@ -68,12 +68,10 @@ pub async fn write_frames(
     let length = bodies.iter().map(|body| HEADER + body.as_ref().len()).sum();
     // The copies are wiped: a frame may hold a data key.
     let mut frames = Zeroizing::new(Vec::with_capacity(length));
-    for body in bodies {
-        append(&mut frames, body.as_ref())?;
-    }
+    let appended = bodies.iter().try_for_each(|body| append(&mut frames, body.as_ref()));
     socket.write_all(&frames).await?;
     socket.flush().await?;
-    Ok(())
+    appended
 }
 
 /// Length and body as one buffer, so that one write sends both.
@@ -160,6 +158,19 @@ mod tests {
 
             assert_eq!(frame.as_deref(), Some(body));
         }
+        assert!(matches!(read_frame(&mut read, SOON).await, Ok(None)));
+    }
+
+    #[tokio::test]
+    async fn a_body_over_the_limit_is_refused_and_those_before_it_are_written() {
+        let (first, long) = (b"first".to_vec(), vec![0; MAX_FRAME + 1]);
+        let mut wire = Vec::new();
+
+        let refused = write_frames(&mut wire, &[&first, &long, &first]).await;
+
+        assert!(matches!(refused, Err(FrameError::TooLong { .. })));
+        let mut read = wire.as_slice();
+        assert_eq!(read_frame(&mut read, SOON).await.unwrap(), Some(first));
         assert!(matches!(read_frame(&mut read, SOON).await, Ok(None)));
     }
 

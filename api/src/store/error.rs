@@ -110,7 +110,7 @@ fn is_loss(error: &sqlx::Error) -> bool {
     match error {
         sqlx::Error::Io(_) | sqlx::Error::Tls(_) | sqlx::Error::Protocol(_) => true,
         sqlx::Error::Database(error) => error.code().is_some_and(|code| {
-            code.len() == 5 && (code.starts_with("08") || code.starts_with("57"))
+            code.len() == 5 && (code.starts_with("08") || code.starts_with("57P"))
         }),
         _ => false,
     }

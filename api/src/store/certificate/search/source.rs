@@ -107,12 +107,12 @@ pub(super) async fn all_of(
     }
     match reading.engine {
         EngineName::Sqlite => {
-            let serial_number = search.serial_number.as_deref();
-            let thumbprint = search.thumbprint.as_deref();
-            let serial_number = serial_number.map(sqlite_numbers::of_serial_number);
-            let thumbprint = thumbprint.map(sqlite_numbers::of_thumbprint);
-            for words in [serial_number, thumbprint].into_iter().flatten() {
-                add(Kind::Numbers, vec![words]);
+            let words = [
+                search.serial_number.as_deref().map(sqlite_numbers::of_serial_number),
+                search.thumbprint.as_deref().map(sqlite_numbers::of_thumbprint),
+            ];
+            for word in words.into_iter().flatten() {
+                add(Kind::Numbers, vec![word]);
             }
             for (texts, expression) in sqlite_text::expressions(search, reading, after).await? {
                 add(Kind::Text(texts), vec![expression]);

@@ -4,6 +4,8 @@
 //! Behind a serial number and an `x` stands the beginning of its issuer's key: many certificates
 //! from elsewhere may be number 1.
 
+use super::sqlite_text::quoted;
+
 /// The records with one number: those that the index has, and those above its mark.
 macro_rules! by_number {
     ($columns:literal, $word:literal, $is_it:literal) => {
@@ -41,10 +43,10 @@ statements! {
 
 /// What the index is asked for a serial number of whatever issuer.
 pub(super) fn of_serial_number(digits: &str) -> String {
-    format!("\"{}x\" *", digits.replace('"', "\"\""))
+    format!("{} *", quoted(&format!("{digits}x")))
 }
 
 /// What the index is asked for a thumbprint.
 pub(super) fn of_thumbprint(digits: &str) -> String {
-    format!("\"{}\"", digits.replace('"', "\"\""))
+    quoted(digits)
 }

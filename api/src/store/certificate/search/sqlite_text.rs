@@ -122,10 +122,14 @@ fn trigrams(fragments: &[Fragment]) -> BTreeSet<String> {
         let begin = if fragment.is_first { [BEGIN; 2].as_slice() } else { &[] };
         let characters: Vec<char> = begin.iter().copied().chain(fragment.text.chars()).collect();
         let steady = characters.windows(3).filter(|window| window.iter().all(|c| is_steady(*c)));
-        let quoted = |window| format!("\"{}\"", String::from_iter(window).replace('"', "\"\""));
-        steady.map(|window: &[char]| quoted(window)).collect::<Vec<_>>()
+        steady.map(|window| quoted(&String::from_iter(window))).collect::<Vec<_>>()
     };
     fragments.iter().flat_map(of_one).take(MOST_TRIED).collect()
+}
+
+/// A string of FTS5's query language.
+pub(super) fn quoted(text: &str) -> String {
+    format!("\"{}\"", text.replace('"', "\"\""))
 }
 
 /// Whether there is no doubt that index and filter agree on its lower case.
