@@ -1,7 +1,7 @@
 //! DER in pieces: taken apart without changing a byte, and put together again.
 
 use der::asn1::AnyRef;
-use der::{Decode as _, Encode as _, Reader as _, SliceReader, Tag, TagNumber};
+use der::{Decode as _, Encode as _, Header, Reader as _, SliceReader, Tag, TagNumber};
 
 /// One value with its tag, and its bytes as they were found.
 #[derive(Clone, Copy, Debug)]
@@ -25,9 +25,13 @@ impl<'a> Tlv<'a> {
 
     /// Reads the next value.
     pub(crate) fn next(reader: &mut SliceReader<'a>) -> der::Result<Self> {
-        let der = reader.tlv_bytes()?;
-        let any = AnyRef::from_der(der)?;
-        Ok(Self { tag: der::Tagged::tag(&any), content: any.value(), der })
+        let mut ahead = reader.clone();
+        let rest = ahead.read_slice(ahead.remaining_len())?;
+        let header = Header::decode(reader)?;
+        let content = reader.read_slice(header.length())?;
+        let left = usize::try_from(reader.remaining_len())?;
+        let der = rest.get(..rest.len() - left).unwrap_or_default();
+        Ok(Self { tag: header.tag(), content, der })
     }
 
     /// This value, if it has that tag.

@@ -213,10 +213,13 @@ fn the_facts_of_a_drafted_certificate_are_those_that_went_in() {
 
     let der = certificate(&draft, &issuing);
     let facts = CertificateFacts::read(&der).unwrap();
-    assert_eq!(facts.subject_dn, "CN=a.test, C=DE");
-    assert_eq!(facts.issuer_dn, "CN=Example Issuing CA, O=Example, C=DE");
-    assert_eq!((facts.not_before, facts.not_after), (draft.not_before, draft.not_after));
-    assert_eq!(facts.subject_alt_names, ["DNS:a.test"]);
+    assert_eq!(facts.recorded.subject_dn, "CN=a.test, C=DE");
+    assert_eq!(facts.recorded.issuer_dn, "CN=Example Issuing CA, O=Example, C=DE");
+    assert_eq!(
+        (facts.recorded.not_before, facts.recorded.not_after),
+        (draft.not_before, draft.not_after)
+    );
+    assert_eq!(facts.recorded.subject_alt_names, ["DNS:a.test"]);
     assert_eq!(facts.cdps, ["http://ca.example.test/crl/1.crl"]);
     assert_eq!(
         facts.aias,
@@ -224,8 +227,8 @@ fn the_facts_of_a_drafted_certificate_are_those_that_went_in() {
     );
     assert_eq!((facts.signature_algorithm.as_str(), facts.hash_algorithm), ("ECDSA", "SHA-256"));
     assert_eq!((facts.key_size.as_str(), facts.ecc_curve.as_deref()), ("256", Some("P-256")));
-    assert!(!facts.is_ca);
+    assert!(!facts.recorded.is_ca);
     let ca = CertificateFacts::read(&cas.issuing).unwrap();
-    assert!(ca.is_ca);
+    assert!(ca.recorded.is_ca);
     assert_eq!(ca.policies[0].to_string(), "CPS|1.3.6.1.4.1.55555.1|https://cps.example.test/");
 }

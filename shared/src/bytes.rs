@@ -4,9 +4,11 @@ use std::fmt;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use serde::de::{Error as _, Visitor};
+use serde::de::Visitor;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use zeroize::Zeroizing;
+
+use crate::hexadecimal;
 
 /// DER or another byte string of any length; standard base64 with padding in JSON (RFC 4648,
 /// section 4).
@@ -119,7 +121,7 @@ pub type ConnectionNonce = Fixed<16>;
 
 impl<const N: usize> fmt::Display for Fixed<N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&hex::encode(self.0))
+        f.write_str(&hexadecimal::encode(self.0))
     }
 }
 
@@ -152,14 +154,13 @@ pub struct NotFixedHex {
 
 impl<const N: usize> Serialize for Fixed<N> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        serializer.serialize_str(&hexadecimal::encode(self.0))
     }
 }
 
 impl<'de, const N: usize> Deserialize<'de> for Fixed<N> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
-        text.parse().map_err(D::Error::custom)
+        hexadecimal::deserialize(deserializer)
     }
 }
 

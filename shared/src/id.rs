@@ -10,9 +10,10 @@ use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
 use std::str::FromStr;
 
-use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use time::OffsetDateTime;
+
+use crate::hexadecimal;
 
 /// The id of one `Kind` of thing. Two kinds are two types.
 pub struct Id<Kind> {
@@ -70,7 +71,7 @@ impl<Kind> FromStr for Id<Kind> {
 
 impl<Kind> fmt::Display for Id<Kind> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&hex::encode(self.bytes))
+        f.write_str(hexadecimal::write(&self.bytes, &mut [0; 24]))
     }
 }
 
@@ -117,14 +118,13 @@ impl<Kind> Hash for Id<Kind> {
 
 impl<Kind> Serialize for Id<Kind> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
+        serializer.serialize_str(hexadecimal::write(&self.bytes, &mut [0; 24]))
     }
 }
 
 impl<'de, Kind> Deserialize<'de> for Id<Kind> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = std::borrow::Cow::<'de, str>::deserialize(deserializer)?;
-        text.parse().map_err(D::Error::custom)
+        hexadecimal::deserialize(deserializer)
     }
 }
 

@@ -7,6 +7,7 @@ pub mod certificate;
 pub mod csr;
 pub mod fail_point;
 pub mod frame;
+pub mod hexadecimal;
 pub mod id;
 pub mod lookalike;
 pub mod signature;

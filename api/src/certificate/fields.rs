@@ -56,8 +56,24 @@ impl From<der::Error> for NotACertificate {
     }
 }
 
-const SUBJECT_KEY_IDENTIFIER: &str = "2.5.29.14";
-const AUTHORITY_KEY_IDENTIFIER: &str = "2.5.29.35";
+/// Extensions that are read here (RFC 5280, section 4.2), and two of Microsoft's.
+pub(super) mod oid {
+    use der::asn1::ObjectIdentifier as Oid;
+
+    pub(in crate::certificate) const SUBJECT_KEY_IDENTIFIER: Oid = Oid::new_unwrap("2.5.29.14");
+    pub(in crate::certificate) const KEY_USAGE: Oid = Oid::new_unwrap("2.5.29.15");
+    pub(in crate::certificate) const SUBJECT_ALT_NAME: Oid = Oid::new_unwrap("2.5.29.17");
+    pub(in crate::certificate) const BASIC_CONSTRAINTS: Oid = Oid::new_unwrap("2.5.29.19");
+    pub(in crate::certificate) const CRL_DISTRIBUTION_POINTS: Oid = Oid::new_unwrap("2.5.29.31");
+    pub(in crate::certificate) const CERTIFICATE_POLICIES: Oid = Oid::new_unwrap("2.5.29.32");
+    pub(in crate::certificate) const AUTHORITY_KEY_IDENTIFIER: Oid = Oid::new_unwrap("2.5.29.35");
+    pub(in crate::certificate) const EXTENDED_KEY_USAGE: Oid = Oid::new_unwrap("2.5.29.37");
+    pub(in crate::certificate) const AUTHORITY_INFO_ACCESS: Oid =
+        Oid::new_unwrap("1.3.6.1.5.5.7.1.1");
+    pub(in crate::certificate) const MS_TEMPLATE_NAME: Oid =
+        Oid::new_unwrap("1.3.6.1.4.1.311.20.2");
+    pub(in crate::certificate) const MS_TEMPLATE: Oid = Oid::new_unwrap("1.3.6.1.4.1.311.21.7");
+}
 
 impl<'a> CertificateFields<'a> {
     /// Reads the DER of one certificate of any version.
@@ -114,20 +130,28 @@ impl<'a> CertificateFields<'a> {
     }
 
     /// The values of the extension; more than one where the certificate has it more than once.
-    pub fn extension(&self, oid: &str) -> impl Iterator<Item = &'a [u8]> {
-        let wanted = ObjectIdentifier::new(oid).ok();
-        self.extensions.iter().filter(move |e| Some(e.oid) == wanted).map(|e| e.value)
+    pub fn extension(&self, oid: ObjectIdentifier) -> impl Iterator<Item = &'a [u8]> {
+        self.extensions.iter().filter(move |e| e.oid == oid).map(|e| e.value)
+    }
+
+    /// What the values of the extension list, those that can't be read passed over.
+    pub(super) fn each<T>(
+        &self,
+        oid: ObjectIdentifier,
+        read: impl Fn(&'a [u8]) -> Option<Vec<T>>,
+    ) -> Vec<T> {
+        self.extension(oid).filter_map(read).flatten().collect()
     }
 
     /// Content of subjectKeyIdentifier.
     pub fn subject_key_identifier(&self) -> Option<&'a [u8]> {
-        let value = self.extension(SUBJECT_KEY_IDENTIFIER).next()?;
+        let value = self.extension(oid::SUBJECT_KEY_IDENTIFIER).next()?;
         Some(Tlv::read(value).ok()?.expect(Tag::OctetString).ok()?.content)
     }
 
     /// The keyIdentifier of authorityKeyIdentifier.
     pub fn authority_key_identifier(&self) -> Option<&'a [u8]> {
-        let value = self.extension(AUTHORITY_KEY_IDENTIFIER).next()?;
+        let value = self.extension(oid::AUTHORITY_KEY_IDENTIFIER).next()?;
         let parts = Tlv::read(value).ok()?.children().ok()?;
         parts.iter().find(|part| part.tag == context(0, false)).map(|part| part.content)
     }

@@ -9,6 +9,7 @@ pub mod history;
 pub mod key_usage;
 mod moment;
 mod pointers;
+pub mod recorded_facts;
 pub mod revocation_reason;
 pub mod text_filter;
 
@@ -17,4 +18,5 @@ pub use extended_key_usage::ExtendedKeyUsage;
 pub use facts::CertificateFacts;
 pub use key_usage::KeyUsage;
 pub use moment::is_over;
+pub use recorded_facts::RecordedFacts;
 pub use revocation_reason::RevocationReason;

@@ -88,7 +88,7 @@ impl IssuanceContext {
     pub fn to_wire(&self) -> Result<Context, ContextError> {
         match serde_json::to_value(self) {
             Ok(Value::Object(fields)) => {
-                let context = Context(fields);
+                let context = Context::from(fields);
                 let fits = context.encoded_len() <= MAX_CONTEXT;
                 if fits { Ok(context) } else { Err(ContextError::TooLarge) }
             }
@@ -104,7 +104,8 @@ impl IssuanceContext {
     ///
     /// [`ContextError::Malformed`].
     pub fn from_wire(context: &Context) -> Result<Self, ContextError> {
-        serde_json::from_value(Value::Object(context.0.clone())).map_err(ContextError::Malformed)
+        serde_json::from_value(Value::Object(context.fields().clone()))
+            .map_err(ContextError::Malformed)
     }
 
     /// The sentence of the `created` entry.

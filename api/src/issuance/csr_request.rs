@@ -49,13 +49,13 @@ pub enum CsrRequestError {
 }
 
 /// Signature algorithms with hashes that collide, by the names that people know.
-const WEAK: [(&str, &str); 6] = [
-    ("1.2.840.113549.1.1.2", "MD2"),
-    ("1.2.840.113549.1.1.4", "MD5"),
-    ("1.2.840.113549.1.1.5", "SHA-1"),
-    ("1.3.14.3.2.29", "SHA-1"),
-    ("1.2.840.10045.4.1", "SHA-1"),
-    ("1.2.840.10040.4.3", "SHA-1"),
+const WEAK: [(ObjectIdentifier, &str); 6] = [
+    (ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.2"), "MD2"),
+    (ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.4"), "MD5"),
+    (ObjectIdentifier::new_unwrap("1.2.840.113549.1.1.5"), "SHA-1"),
+    (ObjectIdentifier::new_unwrap("1.3.14.3.2.29"), "SHA-1"),
+    (ObjectIdentifier::new_unwrap("1.2.840.10045.4.1"), "SHA-1"),
+    (ObjectIdentifier::new_unwrap("1.2.840.10040.4.3"), "SHA-1"),
 ];
 
 impl ParsedCsr {
@@ -132,7 +132,7 @@ impl ParsedCsr {
 }
 
 fn weak_hash(algorithm: &[u8]) -> Option<&'static str> {
-    let oid = AlgorithmIdentifierRef::from_der(algorithm).ok()?.oid.to_string();
+    let oid = AlgorithmIdentifierRef::from_der(algorithm).ok()?.oid;
     WEAK.iter().find(|(weak, _)| *weak == oid).map(|(_, hash)| *hash)
 }
 

@@ -1,6 +1,7 @@
 //! From a CSR to a certificate and its record. The steps carry the numbers of "The way of one
 //! certificate" in the architecture.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use chancery_shared::fail_point;
@@ -63,6 +64,7 @@ pub async fn issue<S: Signing, R: Records>(
     // 7. Record: certificate, history entry and CSR, in one transaction.
     let record = new_record(&context, &signed, Some(request.csr.der()), MadeBy::Request)
         .map_err(IssueError::NotACertificate)?;
+    let record = Arc::new(record);
     let certificate_id = insert(&record, records).await?;
 
     fail_point::reach("api: recorded");
@@ -171,12 +173,12 @@ pub(super) fn circumstances<'a>(issuance: &CsrIssuance<'a>) -> Circumstances<'a>
 /// Offers the record to the store until it is there, a few times; says under which id it is, which
 /// is another one where reconciliation was faster and had to choose its own.
 pub(super) async fn insert<R: Records>(
-    record: &NewCertificate,
+    record: &Arc<NewCertificate>,
     records: &R,
 ) -> Result<CertificateId, IssueError> {
     let mut waits = RETRIES.iter();
     loop {
-        let error = match records.insert(record.clone()).await {
+        let error = match records.insert(Arc::clone(record)).await {
             Ok(inserted) => return Ok(inserted.id()),
             Err(error) => error,
         };

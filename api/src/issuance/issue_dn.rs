@@ -103,6 +103,7 @@ pub async fn issue_for_dn<S: Signing, R: Records>(
     if let (Err(_), [created, ..]) = (&p12, record.history.as_mut_slice()) {
         created.details.push_str("; its private key was lost before it could be packed");
     }
+    let record = Arc::new(record);
     let inserted = insert(&record, records).await;
     if let (Err(loss), Err(_)) = (&p12, &inserted) {
         // The answer tells of the record alone.

@@ -2,6 +2,7 @@
 //! and by reconciliation.
 
 use std::future::Future;
+use std::sync::Arc;
 
 use chancery_shared::certificate::assemble;
 use chancery_shared::id::{CertIssuerId, RowId, TeamId};
@@ -12,7 +13,7 @@ use time::OffsetDateTime;
 use super::context::IssuanceContext;
 use super::signing::SignedTbs;
 use crate::audit::AuditDraft;
-use crate::certificate::CertificateFacts;
+use crate::certificate::RecordedFacts;
 use crate::certificate::fields::NotACertificate;
 use crate::certificate::history::HistoryEvent;
 use crate::store::audit::AuditEntry;
@@ -45,14 +46,14 @@ pub trait Records: Sync {
     /// The store failed; nothing was inserted, or it is not known whether it was.
     fn insert(
         &self,
-        record: NewCertificate,
+        record: Arc<NewCertificate>,
     ) -> impl Future<Output = Result<Inserted, Self::Error>> + Send;
 }
 
 impl Records for Store {
     type Error = StoreError;
 
-    async fn insert(&self, record: NewCertificate) -> Result<Inserted, StoreError> {
+    async fn insert(&self, record: Arc<NewCertificate>) -> Result<Inserted, StoreError> {
         self.insert_certificate(record).await
     }
 }
@@ -137,7 +138,7 @@ pub(super) fn row(
     der: Vec<u8>,
     journal: Option<JournalHead>,
 ) -> Result<Certificate, NotACertificate> {
-    let facts = CertificateFacts::read(&der)?;
+    let facts = RecordedFacts::read(&der)?;
     let emails = &context.extra_emails;
     Ok(Certificate {
         id: context.certificate_id,

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use chancery_shared::hexadecimal;
 use der::asn1::ObjectIdentifier;
 use der::{Decode as _, Reader as _, SliceReader, Tag};
 
@@ -149,7 +150,7 @@ impl fmt::Display for Attribute {
             Some(text) if attribute_type::AttributeType::by_oid(self.type_id).is_some() => {
                 f.write_str(&directory_string::escape(&text))
             }
-            _ => write!(f, "#{}", hex::encode(&self.value)),
+            _ => write!(f, "#{}", hexadecimal::encode(&self.value)),
         }
     }
 }

@@ -15,8 +15,8 @@ use super::part::{Mismatches, Part};
 use super::recover::{Recovered, SignedEntry, recover};
 use super::{Alarm, ReconcileError, Report};
 use crate::app::AppState;
-use crate::certificate::facts;
 use crate::certificate::fields::CertificateFields;
+use crate::certificate::recorded_facts;
 use crate::lease::Lease;
 use crate::store::Unaudited;
 
@@ -161,7 +161,7 @@ impl<'a> Walk<'a> {
             Event::CaCertificateInstalled { chain, .. } => {
                 let own = chain.first().and_then(|der| CertificateFields::read(&der.0).ok());
                 if let Some(own) = own {
-                    let serial_number = facts::serial_number(own.serial_number);
+                    let serial_number = recorded_facts::serial_number(own.serial_number);
                     self.part.note(link.seq, link.hash, serial_number);
                 }
             }

@@ -16,7 +16,7 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 use crate::app::AppState;
-use crate::certificate::CertificateFacts;
+use crate::certificate::RecordedFacts;
 use crate::error::{ApiError, Code};
 use crate::first_start;
 use crate::inventory::cert_issuer;
@@ -121,7 +121,7 @@ fn not_ready(error: &ApiError) -> NotReady {
 
 /// Takes the certificate into use; answers when to renew it.
 fn show(identity: &ServerIdentity, stored: StoredIdentity) -> Option<OffsetDateTime> {
-    let facts = CertificateFacts::read(stored.chain.first()?).ok()?;
+    let facts = RecordedFacts::read(stored.chain.first()?).ok()?;
     match identity.set(stored.chain, stored.key) {
         Ok(()) => Some(renew_at(facts.not_before, facts.not_after)),
         Err(error) => {

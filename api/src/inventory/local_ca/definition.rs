@@ -9,7 +9,7 @@ use chancery_shared::wire::policy::Policy;
 use serde::{Deserialize, Serialize};
 
 use crate::app::AppState;
-use crate::certificate::{CertificateFacts, CertificatePolicy};
+use crate::certificate::{CertificatePolicy, RecordedFacts};
 use crate::error::ApiError;
 use crate::issuance::context::IssuanceContext;
 use crate::issuance::extensions::Pointers;
@@ -97,7 +97,7 @@ impl LocalCaDefinition {
         let Some(awaiting) = &self.awaiting else { return Ok(None) };
         // As the certificate will be, but for its signature.
         let unsigned = assemble(&awaiting.tbs.0, &[]).map_err(ApiError::internal)?;
-        let facts = CertificateFacts::read(&unsigned).map_err(ApiError::internal)?;
+        let facts = RecordedFacts::read(&unsigned).map_err(ApiError::internal)?;
         let store = &state.store;
         Ok(store.certificate_id_by_serial(&facts.issuer_key, &facts.serial_number).await?)
     }

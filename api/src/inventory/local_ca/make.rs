@@ -15,7 +15,7 @@ use crate::first_start;
 use crate::issuance::ca_certificate::{CaSubject, draft_own, draft_subordinate};
 use crate::issuance::context::IssuanceContext;
 use crate::issuance::name_constraints::NameConstraintsText;
-use crate::issuance::new_record::{MadeBy, Records as _, new_record};
+use crate::issuance::new_record::{MadeBy, new_record};
 use crate::issuance::signing::SignedTbs;
 use crate::issuance::tbs::Draft;
 use crate::name::{DistinguishedName, dn_text};
@@ -267,7 +267,7 @@ async fn record(
     signed: &SignedTbs,
 ) -> Result<(), ApiError> {
     let record = new_record(context, signed, None, MadeBy::Request).map_err(ApiError::internal)?;
-    let inserted = state.store.insert(record).await?;
+    let inserted = state.store.insert_certificate(record).await?;
     go_live(state, ca, inserted.id()).await
 }
 

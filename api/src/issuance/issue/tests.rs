@@ -32,9 +32,9 @@ async fn a_csr_becomes_a_certificate_and_its_record() {
     let rows = store.rows.lock().unwrap();
     let row = &rows[0];
     let facts = CertificateFacts::read(&row.certificate.der).unwrap();
-    assert_eq!(facts.subject_alt_names, ["DNS:pem-001.example.test", "IP:192.0.2.9"]);
+    assert_eq!(facts.recorded.subject_alt_names, ["DNS:pem-001.example.test", "IP:192.0.2.9"]);
     // The CA lives for 100 days: the certificate is cut to it.
-    assert_eq!(facts.not_after, datetime!(2027-03-08 11:54:59 UTC));
+    assert_eq!(facts.recorded.not_after, datetime!(2027-03-08 11:54:59 UTC));
     assert_eq!(issued.certificate_id, ids().certificate_id);
     assert_eq!(issued.pem, pem::certificate(&row.certificate.der));
     assert_eq!(row.certificate.csr_id, Some(ids().csr_id));

@@ -4,7 +4,7 @@ use aws_lc_rs::digest::{SHA256, digest};
 use chancery_shared::id::{CertificateId, LocalCaId};
 use chancery_shared::signature;
 
-use crate::certificate::CertificateFacts;
+use crate::certificate::RecordedFacts;
 use crate::certificate::fields::CertificateFields;
 use crate::store::{Store, StoreError};
 
@@ -29,7 +29,7 @@ pub(super) struct Origin {
 pub(super) async fn find(
     store: &Store,
     fields: &CertificateFields<'_>,
-    facts: &CertificateFacts,
+    facts: &RecordedFacts,
     der: &[u8],
     own_id: CertificateId,
 ) -> Result<Origin, StoreError> {

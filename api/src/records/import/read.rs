@@ -4,7 +4,7 @@ use chancery_shared::csr::Csr;
 use spki::SubjectPublicKeyInfoRef;
 
 use super::certificate_text;
-use crate::certificate::CertificateFacts;
+use crate::certificate::RecordedFacts;
 use crate::certificate::fields::{CertificateFields, NotACertificate};
 use crate::error::{ApiError, Code};
 use crate::issuance::csr_text;
@@ -13,7 +13,7 @@ use crate::issuance::csr_text;
 #[derive(Clone, Debug)]
 pub(super) struct Read {
     pub(super) der: Vec<u8>,
-    pub(super) facts: CertificateFacts,
+    pub(super) facts: RecordedFacts,
     pub(super) csr: Option<Vec<u8>>,
 }
 
@@ -32,7 +32,7 @@ impl Read {
         }
         let unreadable =
             |no: NotACertificate| wrong(format!("can't be read: {no}; send an X.509 certificate"));
-        let facts = CertificateFacts::read(&der).map_err(unreadable)?;
+        let facts = RecordedFacts::read(&der).map_err(unreadable)?;
         let fields = CertificateFields::read(&der).map_err(unreadable)?;
         let serial = fields.serial_number.len();
         if serial > MAX_SERIAL {

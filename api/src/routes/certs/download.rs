@@ -10,7 +10,7 @@ use serde::Deserialize;
 use super::seen;
 use crate::app::AppState;
 use crate::auth::Actor;
-use crate::certificate::CertificateFacts;
+use crate::certificate::RecordedFacts;
 use crate::error::{ApiError, Code, JsonError};
 use crate::inventory::ca_chain;
 use crate::inventory::view::Look;
@@ -160,7 +160,7 @@ pub(super) fn file(
     content_type: &'static str,
     bytes: Vec<u8>,
 ) -> Result<Response, ApiError> {
-    let facts = CertificateFacts::read(&row.der).map_err(ApiError::internal)?;
+    let facts = RecordedFacts::read(&row.der).map_err(ApiError::internal)?;
     let disposition = file_name::attachment(&facts.common_name, extension);
     let disposition = HeaderValue::from_str(&disposition).map_err(ApiError::internal)?;
     let mut response = bytes.into_response();

@@ -1,5 +1,7 @@
 //! Recording certificates, each once.
 
+use std::sync::Arc;
+
 use chancery_shared::id::{CertificateId, RowId};
 use chancery_shared::wire::JournalHead;
 
@@ -40,8 +42,11 @@ impl Store {
     ///
     /// Only if the database fails. Then nothing is recorded, or, where the connection broke during
     /// the commit, everything: calling again finds out.
-    pub async fn insert_certificate(&self, new: NewCertificate) -> Result<Inserted, StoreError> {
-        self.writer().insert(new).await
+    pub async fn insert_certificate(
+        &self,
+        new: impl Into<Arc<NewCertificate>>,
+    ) -> Result<Inserted, StoreError> {
+        self.writer().insert(new.into()).await
     }
 
     /// The record of the certificate with this issuer and serial number.

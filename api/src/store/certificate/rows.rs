@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use aws_lc_rs::digest::{SHA256, digest};
+use chancery_shared::hexadecimal;
 use chancery_shared::id::{CertificateId, CsrId, Id};
 
 use super::{Certificate, HISTORY, HistoryEntry, NewCertificate, TABLE};
@@ -227,7 +228,7 @@ impl Write {
 
 /// By which records of one issuer are found together.
 fn dn_key(dn: &str) -> String {
-    hex::encode(digest(&SHA256, dn.as_bytes()))
+    hexadecimal::encode(digest(&SHA256, dn.as_bytes()))
 }
 
 /// One name a line: a line break within a name, as certificates from elsewhere have it, would make

@@ -25,7 +25,7 @@ pub(in crate::store) struct Handle<'a> {
 }
 
 struct Waiting {
-    new: NewCertificate,
+    new: Arc<NewCertificate>,
     reply: oneshot::Sender<Result<Inserted, StoreError>>,
 }
 
@@ -33,7 +33,7 @@ impl Handle<'_> {
     /// Waits until `new` is recorded and durable.
     pub(in crate::store) async fn insert(
         self,
-        new: NewCertificate,
+        new: Arc<NewCertificate>,
     ) -> Result<Inserted, StoreError> {
         let queue = self.writer.0.get_or_init(|| start(self.store.without_writer()));
         let (reply, answer) = oneshot::channel();
@@ -116,7 +116,7 @@ enum Together {
 
 /// `false`, and nothing recorded, where one of them is there already.
 async fn all(store: &Store, batch: &[Waiting]) -> Result<bool, StoreError> {
-    let new: Vec<_> = batch.iter().map(|waiting| &waiting.new).collect();
+    let new: Vec<_> = batch.iter().map(|waiting| &*waiting.new).collect();
     if store.record_whole(&new, &heads(batch)).await? {
         return Ok(true);
     }

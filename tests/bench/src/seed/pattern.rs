@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::{Context as _, ensure};
-use chancery_api::certificate::CertificateFacts;
+use chancery_api::certificate::RecordedFacts;
 use chancery_api::issuance::context::IssuanceContext;
 use chancery_shared::bytes::{Bytes, Fixed, SerialNonce};
 use chancery_shared::certificate::assemble;
@@ -84,7 +84,7 @@ impl Pattern {
             return Ok(None);
         }
         let certificate = assemble(intent.tbs.as_slice(), signature.as_slice())?;
-        let backdated = context.requested_at - CertificateFacts::read(&certificate)?.not_before;
+        let backdated = context.requested_at - RecordedFacts::read(&certificate)?.not_before;
         let fields = Fields::read(intent.tbs.as_slice())?;
         Ok(Some(Self { intent, context, signature, backdated, fields }))
     }

@@ -1,7 +1,7 @@
 //! A signer and a store in memory.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use aws_lc_rs::encoding::AsDer as _;
 use aws_lc_rs::rand::SystemRandom;
@@ -124,14 +124,14 @@ pub(super) struct Store {
 impl Records for Store {
     type Error = std::fmt::Error;
 
-    async fn insert(&self, record: NewCertificate) -> Result<Inserted, Self::Error> {
+    async fn insert(&self, record: Arc<NewCertificate>) -> Result<Inserted, Self::Error> {
         let left = self.failures.load(Ordering::Relaxed);
         if left > 0 {
             self.failures.store(left - 1, Ordering::Relaxed);
             return Err(std::fmt::Error);
         }
         let id = record.certificate.id;
-        self.rows.lock().unwrap().push(record);
+        self.rows.lock().unwrap().push(Arc::unwrap_or_clone(record));
         Ok(Inserted::New(id))
     }
 }
@@ -149,8 +149,8 @@ impl Late<'_> {
 impl Records for Late<'_> {
     type Error = crate::store::StoreError;
 
-    async fn insert(&self, record: NewCertificate) -> Result<Inserted, Self::Error> {
-        let mut recovered = record.clone();
+    async fn insert(&self, record: Arc<NewCertificate>) -> Result<Inserted, Self::Error> {
+        let mut recovered = NewCertificate::clone(&record);
         recovered.certificate.id = Self::id();
         recovered.certificate.csr_id = Some(Id::from_bytes([78; 12]));
         recovered.history.clear();

@@ -38,14 +38,14 @@ async fn a_csr_becomes_a_certificate_whose_record_has_all_of_it() {
         "id": id, "caId": cert_issuer.id, "localCaId": ca.id, "csrId": record["csrId"], "pemCert": pem,
         "commonName": "pem-001.example.test", "subjectDn": "CN=pem-001.example.test",
         "issuerDn": "CN=Chancery Issuing CA", "issuerCertId": ca.certificate_id,
-        "serialNumber": facts.serial_number, "signatureAlgorithm": "ECDSA",
+        "serialNumber": facts.recorded.serial_number, "signatureAlgorithm": "ECDSA",
         "hashAlgorithm": "SHA-256", "keyUsages": ["Digital Signature"],
         "enhancedKeyUsages": ["Server Authentication", "Client Authentication"],
         "subjectAlternativeNames":
             ["DNS:pem-001.example.test", "DNS:WWW.example.test", "IP:2001:db8::1"],
         "validFrom": "2026-11-28T01:55:00.000+00:00", "validTo": "2027-12-30T01:54:59.000+00:00",
         "validFromStr": "2026-11-28 01:55:00", "validToStr": "2027-12-30 01:54:59",
-        "aias": [], "cdps": [], "thumbprint": facts.thumbprint, "policies": [], "keySize": "256",
+        "aias": [], "cdps": [], "thumbprint": facts.recorded.thumbprint, "policies": [], "keySize": "256",
         "eccCurve": "P-256", "msTemplateName": null, "isCa": false, "daysToExpiry": 396.99652,
     });
     let from_request = json!({
