@@ -4,6 +4,8 @@ use std::collections::HashSet;
 
 use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use chancery_shared::id::{RowId, UserId};
 use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation};
 use serde::{Deserialize, Serialize};
@@ -14,10 +16,13 @@ use super::token_keys::TokenKey;
 /// Issues and checks bearer tokens.
 pub struct BearerTokens {
     keys: Vec<Key>,
+    validation: Validation,
 }
 
 struct Key {
     id: String,
+    /// What each token that it signs begins with, up to the first dot.
+    header: String,
     encoding: EncodingKey,
     decoding: DecodingKey,
 }
@@ -76,10 +81,16 @@ impl BearerTokens {
     pub fn new(keys: &[TokenKey]) -> Self {
         let keys = keys.iter().map(|key| Key {
             id: key.id.clone(),
+            header: header_text(&key.id),
             encoding: EncodingKey::from_secret(&key.secret),
             decoding: DecodingKey::from_secret(&key.secret),
         });
-        Self { keys: keys.collect() }
+        // The algorithm is ours, never the header's choice. The times are for
+        // Claims::check_time, by our clock.
+        let mut validation = Validation::new(ALGORITHM);
+        validation.validate_exp = false;
+        validation.required_spec_claims = HashSet::new();
+        Self { keys: keys.collect(), validation }
     }
 
     /// A token for `user`; `None` without a key.
@@ -95,8 +106,7 @@ impl BearerTokens {
         let iat = now.unix_timestamp();
         let exp = iat.saturating_add(lifetime.whole_seconds());
         let claims = Claims { sub: user, iat, exp, jti: id, ver: version };
-        let header = Header { kid: Some(key.id.clone()), ..Header::new(ALGORITHM) };
-        jsonwebtoken::encode(&header, &claims, &key.encoding).ok()
+        jsonwebtoken::encode(&header(&key.id), &claims, &key.encoding).ok()
     }
 
     /// What `token` says, if one of our keys signed it, and whether `now` is within its time: it opens
@@ -113,18 +123,29 @@ impl BearerTokens {
         if token.len() > MAX_LENGTH {
             return Err(BearerError::Invalid);
         }
-        let header = jsonwebtoken::decode_header(token).map_err(|_| BearerError::Invalid)?;
-        let key = self.keys.iter().find(|key| header.kid.as_deref() == Some(&key.id));
-        let key = key.ok_or(BearerError::Invalid)?;
-        // The algorithm is ours, never the header's choice. The times are for
-        // Claims::check_time, by our clock.
-        let mut validation = Validation::new(ALGORITHM);
-        validation.validate_exp = false;
-        validation.required_spec_claims = HashSet::new();
-        let read = jsonwebtoken::decode(token, &key.decoding, &validation);
+        let key = self.key_of(token).ok_or(BearerError::Invalid)?;
+        let read = jsonwebtoken::decode(token, &key.decoding, &self.validation);
         let claims: Claims = read.map_err(|_| BearerError::Invalid)?.claims;
         Ok((claims, claims.check_time(now)))
     }
+
+    /// The key that the token names, mostly without reading its header.
+    fn key_of(&self, token: &str) -> Option<&Key> {
+        let (text, _) = token.split_once('.')?;
+        let known = self.keys.iter().find(|key| key.header == text);
+        known.or_else(|| {
+            let id = jsonwebtoken::decode_header(token).ok()?.kid?;
+            self.keys.iter().find(|key| key.id == id)
+        })
+    }
+}
+
+fn header(key_id: &str) -> Header {
+    Header { kid: Some(key_id.to_owned()), ..Header::new(ALGORITHM) }
+}
+
+fn header_text(key_id: &str) -> String {
+    serde_json::to_vec(&header(key_id)).map(|json| URL_SAFE_NO_PAD.encode(json)).unwrap_or_default()
 }
 
 /// The token of the `Authorization` header. The word `Bearer` may stand there twice: the explorer
