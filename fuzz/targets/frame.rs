@@ -8,6 +8,7 @@ use chancery_shared::frame::{blocking, read_frame};
 use chancery_shared::wire::RequestEnvelope;
 use chancery_shared::wire::v1::Request;
 use libfuzzer_sys::fuzz_target;
+use serde_json::value::RawValue;
 use tokio::runtime::{Builder, Runtime};
 
 thread_local! {
@@ -20,7 +21,7 @@ fuzz_target!(|input: &[u8]| {
 
 /// As the signer reads it.
 fn request(frame: &[u8]) -> Option<Request> {
-    let envelope: RequestEnvelope<'_> = serde_json::from_slice(frame).ok()?;
+    let envelope: RequestEnvelope<&RawValue> = serde_json::from_slice(frame).ok()?;
     serde_json::from_str(envelope.body.get()).ok()
 }
 

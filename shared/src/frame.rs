@@ -3,6 +3,7 @@
 use std::io;
 use std::time::Duration;
 
+use serde::Serialize;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use zeroize::Zeroizing;
 
@@ -85,16 +86,34 @@ pub fn encode(body: &[u8]) -> Result<Vec<u8>, FrameError> {
     Ok(frame)
 }
 
+/// Length and the JSON of `message` as one buffer.
+///
+/// # Errors
+///
+/// [`FrameError::TooLong`] over the limit; [`FrameError::Io`] where it can't be written as JSON.
+pub fn of_json(message: &impl Serialize) -> Result<Vec<u8>, FrameError> {
+    let mut frame = Vec::with_capacity(USUAL);
+    frame.extend([0; HEADER]);
+    serde_json::to_writer(&mut frame, message).map_err(io::Error::from)?;
+    let (header, body) = frame.split_at_mut(HEADER);
+    header.copy_from_slice(&length_of(body)?);
+    Ok(frame)
+}
+
 fn append(frames: &mut Vec<u8>, body: &[u8]) -> Result<(), FrameError> {
-    let length = body.len();
-    let header = u32::try_from(length)
-        .ok()
-        .filter(|_| length <= MAX_FRAME)
-        .ok_or(FrameError::TooLong { length })?;
-    frames.extend(header.to_be_bytes());
+    frames.extend(length_of(body)?);
     frames.extend(body);
     Ok(())
 }
+
+fn length_of(body: &[u8]) -> Result<[u8; HEADER], FrameError> {
+    let length = body.len();
+    let header = u32::try_from(length).ok().filter(|_| length <= MAX_FRAME);
+    Ok(header.ok_or(FrameError::TooLong { length })?.to_be_bytes())
+}
+
+/// Room for what asks for a certificate with its CSR: it need not grow.
+const USUAL: usize = 4096;
 
 /// Length of what stands before a body: its length.
 const HEADER: usize = 4;
@@ -172,6 +191,20 @@ mod tests {
         let mut read = wire.as_slice();
         assert_eq!(read_frame(&mut read, SOON).await.unwrap(), Some(first));
         assert!(matches!(read_frame(&mut read, SOON).await, Ok(None)));
+    }
+
+    #[tokio::test]
+    async fn a_frame_of_json_is_that_of_its_text_and_has_the_same_limit() {
+        for length in [0, 1, USUAL, MAX_FRAME - 2] {
+            let message = "x".repeat(length);
+
+            let frame = of_json(&message).unwrap();
+
+            let read = read_frame(&mut frame.as_slice(), SOON).await.unwrap();
+            assert_eq!(read.unwrap(), serde_json::to_vec(&message).unwrap());
+        }
+        let refused = of_json(&"x".repeat(MAX_FRAME - 1));
+        assert!(matches!(refused, Err(FrameError::TooLong { length }) if length == MAX_FRAME + 1));
     }
 
     #[tokio::test]

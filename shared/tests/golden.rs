@@ -23,7 +23,7 @@ fn id<Kind>() -> Id<Kind> {
 }
 
 fn context() -> Context {
-    Context([("requestId".to_owned(), "r-1".into())].into_iter().collect())
+    [("requestId".to_owned(), "r-1".into())].into_iter().collect()
 }
 
 fn head() -> JournalHead {

@@ -13,7 +13,7 @@ use chancery_shared::wire::operator::{
     JournalCounts, Nothing, Parked, Reply, Request, Shown, Status,
 };
 use chancery_shared::wire::v1;
-use chancery_shared::wire::{Outcome, ReplyEnvelope, RequestEnvelope};
+use chancery_shared::wire::{Outcome, ReplyEnvelope};
 
 use crate::approval::{ApprovalError, MAX_WAITING, ParkedRequest};
 use crate::journal::JournalCounters;
@@ -24,7 +24,7 @@ use crate::token::Token;
 
 /// Serves the body of one frame. Answers the reply, and whether the connection may go on.
 pub async fn serve(signer: Arc<Signer>, uid: u32, frame: &[u8]) -> (ReplyEnvelope<Reply>, bool) {
-    let (id, request) = match parse(frame) {
+    let (id, request) = match request::parse(frame) {
         Ok(parsed) => parsed,
         Err((id, error)) => return (envelope(id, Err(error)), false),
     };
@@ -42,18 +42,6 @@ pub(crate) fn envelope(
 ) -> ReplyEnvelope<Reply> {
     let outcome = answer.map_or_else(|error| Outcome::Refused(error.refusal()), Outcome::Done);
     ReplyEnvelope { version: v1::VERSION, id, journal: None, outcome }
-}
-
-fn parse(frame: &[u8]) -> Result<(u64, Request), (Option<u64>, RequestError)> {
-    let envelope: RequestEnvelope<'_> =
-        serde_json::from_slice(frame).map_err(|error| (None, RequestError::Malformed(error)))?;
-    let (id, version) = (envelope.id, envelope.version);
-    if version != v1::VERSION {
-        return Err((Some(id), RequestError::UnsupportedVersion { version }));
-    }
-    let request = serde_json::from_str(envelope.body.get())
-        .map_err(|error| (Some(id), RequestError::Malformed(error)))?;
-    Ok((id, request))
 }
 
 async fn perform(signer: &Signer, uid: u32, request: Request) -> Result<Reply, RequestError> {
@@ -206,7 +194,7 @@ mod tests {
     fn the_largest_request_that_is_parked_is_shown_in_one_frame() {
         let key_id = KeyId::from_bytes([2; 12]);
         let text = "x".repeat(MAX_CONTEXT - r#"{"a":""}"#.len());
-        let context = Context([("a".to_owned(), text.into())].into_iter().collect());
+        let context: Context = [("a".to_owned(), text.into())].into_iter().collect();
         assert_eq!(context.encoded_len(), MAX_CONTEXT);
         let large = || Bytes(vec![0; MAX_DER]);
         let sign = v1::Request::SignCaCertificate(SignCaCertificate {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use chancery_shared::bytes::Fixed;
 use chancery_shared::wire::{ReplyEnvelope, RequestEnvelope, operator as operator_wire, v1};
-
+use serde::de::IgnoredAny;
 use zeroize::Zeroizing;
 
 use crate::policy::ConnectionSerials;
@@ -61,5 +61,5 @@ impl Service for OperatorService {
 }
 
 fn id_of(frame: &[u8]) -> Option<u64> {
-    serde_json::from_slice::<RequestEnvelope<'_>>(frame).ok().map(|envelope| envelope.id)
+    serde_json::from_slice::<RequestEnvelope<IgnoredAny>>(frame).ok().map(|envelope| envelope.id)
 }

@@ -85,9 +85,11 @@ impl CaKey<'_> {
         {
             return Err(SignerError::Unreachable);
         }
-        let mut context = context(self.by);
-        context.0.insert("localCaId".to_owned(), Value::from(self.ca.id.to_string()));
-        context.0.insert("localCaName".to_owned(), Value::from(self.ca.name.clone()));
+        let ca = [
+            ("localCaId", Some(self.ca.id.to_string())),
+            ("localCaName", Some(self.ca.name.clone())),
+        ];
+        let context = context(self.by, ca);
         Ok(Some(KeyChange { key_id, reason: reason.to_owned(), context }))
     }
 }
@@ -111,7 +113,7 @@ pub(super) async fn destroy_nobodys(
 }
 
 fn nobodys(by: &By, key_id: KeyId) -> KeyChange {
-    KeyChange { key_id, reason: "it belongs to no Local CA".to_owned(), context: context(by) }
+    KeyChange { key_id, reason: "it belongs to no Local CA".to_owned(), context: context(by, []) }
 }
 
 async fn destroy(state: &AppState, change: KeyChange) -> Result<Option<ApprovalId>, SignerError> {
@@ -126,15 +128,15 @@ async fn destroy(state: &AppState, change: KeyChange) -> Result<Option<ApprovalI
     Ok(Some(approval_id))
 }
 
-fn context(by: &By) -> Context {
+fn context<'a>(by: &By, more: impl IntoIterator<Item = (&'a str, Option<String>)>) -> Context {
     let By { user_id, username, request_id } = by;
     let entries = [
         ("requestId", Some(request_id.clone())),
         ("actorUserId", user_id.map(|id| id.to_string())),
         ("actorUsername", Some(username.clone())),
     ];
-    let entries = entries.into_iter().filter_map(|(k, v)| Some((k.to_owned(), Value::from(v?))));
-    Context(entries.collect())
+    let entries = entries.into_iter().chain(more);
+    entries.filter_map(|(k, v)| Some((k.to_owned(), Value::from(v?)))).collect()
 }
 
 fn code(error: &SignerError) -> Option<RefusalCode> {

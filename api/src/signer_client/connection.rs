@@ -8,7 +8,6 @@ use chancery_shared::bytes::{ConnectionNonce, Fixed};
 use chancery_shared::frame;
 use chancery_shared::wire::v1::{self, Reply, Request};
 use chancery_shared::wire::{JournalHead, Outcome, RequestEnvelope};
-use serde_json::value::to_raw_value;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, oneshot, watch};
 use tokio::time::{Instant, timeout, timeout_at};
 
@@ -178,8 +177,6 @@ impl Connection {
 
 /// A request that can't be encoded or is too long for a frame never leaves.
 fn encode(id: u64, request: &Request) -> Result<Vec<u8>, SignerError> {
-    let body = to_raw_value(request).map_err(|_| SignerError::TooLong)?;
-    let envelope = RequestEnvelope { version: v1::VERSION, id, body: &body };
-    let json = serde_json::to_vec(&envelope).map_err(|_| SignerError::TooLong)?;
-    frame::encode(&json).map_err(|_| SignerError::TooLong)
+    let envelope = RequestEnvelope { version: v1::VERSION, id, body: request };
+    frame::of_json(&envelope).map_err(|_| SignerError::TooLong)
 }

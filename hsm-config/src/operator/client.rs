@@ -8,7 +8,6 @@ use std::time::Duration;
 use chancery_shared::frame::{FrameError, blocking};
 use chancery_shared::wire::operator::{Reply, Request};
 use chancery_shared::wire::{Outcome, Refusal, ReplyEnvelope, RequestEnvelope, v1};
-use serde_json::value::to_raw_value;
 
 /// The signer serves a request within 30 s; an answer that takes longer does not come.
 const PATIENCE: Duration = Duration::from_secs(35);
@@ -70,8 +69,7 @@ impl OperatorSocket {
     ///
     /// A refusal is one; the connection may be used no more after any other.
     pub(crate) fn ask(mut self, request: &Request) -> Result<Reply, OperatorError> {
-        let body = to_raw_value(request)?;
-        let envelope = RequestEnvelope { version: v1::VERSION, id: 1, body: &body };
+        let envelope = RequestEnvelope { version: v1::VERSION, id: 1, body: request };
         let frame = serde_json::to_vec(&envelope)?;
         // A peer that is not admitted finds the socket closed while it still writes.
         let answer = blocking::write_frame(&mut self.stream, &frame)

@@ -63,7 +63,7 @@ fn signing(tbs: &Bytes, csr: Option<&Bytes>, context: &Context) -> String {
 
 fn context_words(context: &Context) -> String {
     let mut text = String::new();
-    for (name, value) in &context.0 {
+    for (name, value) in context.fields() {
         let (name, value) = (plain(name, ROOM), plain(&value.to_string(), ROOM));
         let _ = writeln!(text, "said by the API: {name} = {value}");
     }

@@ -10,8 +10,10 @@ pub mod policy;
 pub mod refusal;
 pub mod v1;
 
+use std::io;
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
 
 pub use refusal::{Refusal, RefusalCode};
 
@@ -27,17 +29,17 @@ pub const MAX_DER: usize = 48 * 1024;
 /// A context has at most this many bytes as compact JSON.
 pub const MAX_CONTEXT: usize = 16 * 1024;
 
-/// What every request frame holds. The body is read only once the version is known.
+/// What every request frame holds: a body of the version that it names. Whoever may meet another
+/// version reads it as one of [`serde_json::value::RawValue`] first.
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
-pub struct RequestEnvelope<'a> {
+pub struct RequestEnvelope<Body> {
     /// Version of the body, one of [`SPOKEN`].
     pub version: u32,
     /// Chosen by the client; the reply carries it back. Replies may overtake each other.
     pub id: u64,
     /// The request, as the version's module defines it.
-    #[serde(borrow)]
-    pub body: &'a RawValue,
+    pub body: Body,
 }
 
 /// What every reply frame holds.
@@ -77,12 +79,18 @@ pub struct JournalHead {
 }
 
 /// What the API wants the journal to know: opaque to the signer, a JSON object of at most
-/// [`MAX_CONTEXT`] bytes as encoded.
+/// [`MAX_CONTEXT`] bytes as encoded. Clones share it.
 #[derive(Clone, Debug, Default, Deserialize, Serialize, PartialEq)]
 #[serde(transparent)]
-pub struct Context(pub serde_json::Map<String, serde_json::Value>);
+pub struct Context(Arc<serde_json::Map<String, serde_json::Value>>);
 
 impl Context {
+    /// What it says.
+    #[must_use]
+    pub fn fields(&self) -> &serde_json::Map<String, serde_json::Value> {
+        &self.0
+    }
+
     /// The request id, by which one certificate is traced from the HTTP call to the token.
     #[must_use]
     pub fn request_id(&self) -> Option<&str> {
@@ -92,6 +100,33 @@ impl Context {
     /// Length of the compact JSON, in bytes.
     #[must_use]
     pub fn encoded_len(&self) -> usize {
-        serde_json::to_vec(&self.0).map_or(usize::MAX, |json| json.len())
+        let mut length = Length(0);
+        serde_json::to_writer(&mut length, &self.0).map_or(usize::MAX, |()| length.0)
+    }
+}
+
+impl FromIterator<(String, serde_json::Value)> for Context {
+    fn from_iter<T: IntoIterator<Item = (String, serde_json::Value)>>(fields: T) -> Self {
+        serde_json::Map::from_iter(fields).into()
+    }
+}
+
+impl From<serde_json::Map<String, serde_json::Value>> for Context {
+    fn from(fields: serde_json::Map<String, serde_json::Value>) -> Self {
+        Self(Arc::new(fields))
+    }
+}
+
+/// Counts what is written and keeps none of it.
+struct Length(usize);
+
+impl io::Write for Length {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0 += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }

@@ -25,6 +25,8 @@ use chancery_shared::wire::v1::{self, JournalPart, Reply, Request};
 use chancery_shared::wire::{
     Context, JournalHead, Outcome, RefusalCode, ReplyEnvelope, RequestEnvelope,
 };
+use serde::de::DeserializeOwned;
+use serde_json::value::RawValue;
 
 pub use approvals::{approve, deny};
 pub(crate) use ca_certificate::finish_installations;
@@ -63,6 +65,7 @@ pub async fn serve(
         *head = None;
     }
     if let Err(error) = &answer {
+        let label = label.with_tbs_of(frame);
         refused(&signer, &label, error).await;
     } else {
         tracing::debug!(operation = label.operation, request_id = label.request_id(), "served");
@@ -79,16 +82,25 @@ pub(crate) fn envelope(id: Option<u64>, answer: Answer) -> ReplyEnvelope<Reply> 
     ReplyEnvelope { version: v1::VERSION, id, journal, outcome }
 }
 
-fn parse(frame: &[u8]) -> Result<(u64, Request), (Option<u64>, RequestError)> {
-    let envelope: RequestEnvelope<'_> =
-        serde_json::from_slice(frame).map_err(|error| (None, RequestError::Malformed(error)))?;
-    let (id, version) = (envelope.id, envelope.version);
+/// The id and the body of a frame; without an id where none can be read.
+pub(crate) fn parse<Body: DeserializeOwned>(
+    frame: &[u8],
+) -> Result<(u64, Body), (Option<u64>, RequestError)> {
+    let unreadable = |id| move |error| (id, RequestError::Malformed(error));
+    let whole: serde_json::Result<RequestEnvelope<Body>> = serde_json::from_slice(frame);
+    let (id, version, read) = if let Ok(RequestEnvelope { id, version, body }) = whole {
+        (id, version, Ok(body))
+    } else {
+        // What its body is worth is for its version to say.
+        let envelope: RequestEnvelope<&RawValue> =
+            serde_json::from_slice(frame).map_err(unreadable(None))?;
+        let RequestEnvelope { id, version, body } = envelope;
+        (id, version, serde_json::from_str(body.get()))
+    };
     if version != v1::VERSION {
         return Err((Some(id), RequestError::UnsupportedVersion { version }));
     }
-    let request = serde_json::from_str(envelope.body.get())
-        .map_err(|error| (Some(id), RequestError::Malformed(error)))?;
-    Ok((id, request))
+    Ok((id, read.map_err(unreadable(Some(id)))?))
 }
 
 async fn perform(signer: &Signer, connection: &ConnectionSerials, request: Request) -> Answer {
@@ -128,14 +140,21 @@ struct Label {
 impl Label {
     fn of(request: &Request) -> Self {
         let operation = operation(request);
-        let tbs_hash = approvals::tbs(request).map(|tbs| sha256(tbs.as_slice()));
         let (key_id, context) = match request {
             Request::CreateCaKey(create) => (None, Some(&create.context)),
             Request::Seal(seal) => (None, Some(&seal.context)),
             Request::Unseal(unseal) => (None, Some(&unseal.context)),
             other => key_and_context(other).map_or((None, None), |(k, c)| (Some(k), Some(c))),
         };
-        Self { operation, key_id, tbs_hash, context: context.cloned().unwrap_or_default() }
+        let context = context.cloned().unwrap_or_default();
+        Self { operation, key_id, tbs_hash: None, context }
+    }
+
+    /// Completed from the frame, which is still there when the request is used up.
+    fn with_tbs_of(self, frame: &[u8]) -> Self {
+        let request = parse(frame).ok().map(|(_, request)| request);
+        let tbs = request.as_ref().and_then(approvals::tbs);
+        Self { tbs_hash: tbs.map(|tbs| sha256(tbs.as_slice())), ..self }
     }
 
     /// Of a frame that is no request.

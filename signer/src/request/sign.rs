@@ -2,6 +2,7 @@
 
 use chancery_shared::bytes::{Bytes, SerialNonce};
 use chancery_shared::fail_point;
+use chancery_shared::hexadecimal;
 use chancery_shared::id::{ApprovalId, KeyId};
 use chancery_shared::wire::journal::Event;
 use chancery_shared::wire::v1::{self, Reply, Signed};
@@ -155,7 +156,8 @@ pub(super) async fn carry_out(
 
     // 6.5 The intent is on disk before the token is asked.
     let recorded = signer.journal.record(checked, context, leave.approval_id()).await?;
-    let (intent, serial_number) = (recorded.intent(), hex::encode(recorded.serial_number()));
+    let (intent, serial_number) =
+        (recorded.intent(), hexadecimal::encode(recorded.serial_number()));
 
     // 6.6 The token signs, and the signature is verified with the CA's public key.
     let key = token.ca_key(record.key_id, record.signature_algorithm, record.spki().to_vec());

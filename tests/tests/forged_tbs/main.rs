@@ -8,7 +8,7 @@ mod scene;
 use chancery_shared::bytes::{Bytes, SerialNonce};
 use chancery_shared::wire::policy::Policy;
 use chancery_shared::wire::v1::{Reply, Request, SignCertificate};
-use chancery_shared::wire::{Context, Outcome, RefusalCode};
+use chancery_shared::wire::{Outcome, RefusalCode};
 use chancery_tests::clock::now;
 use chancery_tests::forge::der::{context, integer, sequence};
 use chancery_tests::forge::subject::{SubjectKey, common_name};
@@ -27,7 +27,7 @@ fn request(ca: &Ca, tbs: Vec<u8>, csr: &[u8], serial_nonce: SerialNonce) -> Requ
         tbs: Bytes(tbs),
         csr: Bytes(csr.to_vec()),
         serial_nonce,
-        context: Context([("requestId".to_owned(), "forged".into())].into_iter().collect()),
+        context: [("requestId".to_owned(), "forged".into())].into_iter().collect(),
     })
 }
 

@@ -70,7 +70,7 @@ async fn note(
 }
 
 fn names(context: &Context, local_ca_id: &str) -> bool {
-    context.0.get(LOCAL_CA_ID).and_then(|id| id.as_str()) == Some(local_ca_id)
+    context.fields().get(LOCAL_CA_ID).and_then(|id| id.as_str()) == Some(local_ca_id)
 }
 
 /// The one part of an entry that never changes its shape.

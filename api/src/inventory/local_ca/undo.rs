@@ -188,7 +188,7 @@ pub(super) fn key_context(maker: &Maker, ca: &LocalCa) -> Context {
         (LOCAL_CA_ID, ca.id.to_string()),
         ("localCaName", ca.name.clone()),
     ];
-    Context(entries.into_iter().map(|(k, v)| (k.to_owned(), Value::from(v))).collect())
+    entries.into_iter().map(|(k, v)| (k.to_owned(), Value::from(v))).collect()
 }
 
 /// The field by which a key in the journal is found to be a Local CA's.

@@ -8,6 +8,7 @@ use chancery_shared::bytes::{ConnectionNonce, Fixed};
 use chancery_shared::frame::{encode, read_frame};
 use chancery_shared::wire::v1::{Reply, Request, VERSION};
 use chancery_shared::wire::{JournalHead, Outcome, ReplyEnvelope, RequestEnvelope};
+use serde_json::value::RawValue;
 use tokio::io::AsyncWriteExt as _;
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::mpsc;
@@ -53,7 +54,7 @@ async fn request(
     shared: Arc<Shared>,
     out: mpsc::Sender<Out>,
 ) {
-    let envelope: RequestEnvelope<'_> = serde_json::from_slice(&frame).unwrap();
+    let envelope: RequestEnvelope<&RawValue> = serde_json::from_slice(&frame).unwrap();
     let id = envelope.id;
     let request: Request = serde_json::from_str(envelope.body.get()).unwrap();
     let reaction = (shared.script.lock().unwrap())(&request);
