@@ -5,11 +5,14 @@
 //! Promises: one connection can't block another, and a bad frame ends only its own.
 //! Never:    logs a request's body, or reads ahead of what it may have in flight.
 
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::io;
 use std::os::unix::fs::PermissionsExt as _;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 use chancery_shared::frame::{self, FrameError};
@@ -17,7 +20,7 @@ use chancery_shared::wiped::WipedBuffer;
 use serde::Serialize;
 use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::net::{UnixListener, UnixStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc, watch};
+use tokio::sync::{Semaphore, mpsc, watch};
 use tokio::task::{JoinHandle, JoinSet};
 use zeroize::Zeroizing;
 
@@ -150,15 +153,19 @@ async fn connection<S: Service>(
         let (service, connection) = (service.clone(), Arc::clone(&connection));
         let (replies, broken) = (replies.clone(), broken.clone());
         tokio::spawn(async move {
-            let (reply, goes_on) = serve_in_time(service, connection, frame, permit).await;
-            match WipedBuffer::of_json(&reply) {
-                // A peer that is gone gets no reply; what was done stands in the journal.
-                Ok(reply) => drop(replies.send(reply).await),
-                Err(error) => tracing::error!(%error, "a reply could not be written as JSON"),
-            }
-            if !goes_on {
-                broken.send_replace(true);
-            }
+            let reply_with = async |(reply, goes_on): (S::Reply, bool)| {
+                match WipedBuffer::of_json(&reply) {
+                    // A peer that is gone gets no reply; what was done stands in the journal.
+                    Ok(reply) => drop(replies.send(reply).await),
+                    Err(error) => tracing::error!(%error, "a reply could not be written as JSON"),
+                }
+                if !goes_on {
+                    broken.send_replace(true);
+                }
+            };
+            serve_in_time(service, connection, frame, reply_with).await;
+            // Not before: what goes on after its deadline still counts as in flight.
+            drop(permit);
         });
     }
     drop(replies);
@@ -172,22 +179,23 @@ async fn serve_in_time<S: Service>(
     service: S,
     connection: Arc<S::Connection>,
     frame: Vec<u8>,
-    permit: OwnedSemaphorePermit,
-) -> (S::Reply, bool) {
+    reply_with: impl AsyncFnOnce((S::Reply, bool)),
+) {
     // Wiped when it is served: it may hold a data key.
     let frame = Arc::new(Zeroizing::new(frame));
-    let served = {
-        let (service, frame) = (service.clone(), Arc::clone(&frame));
-        tokio::spawn(async move {
-            let served = service.serve(connection, frame).await;
-            // Not before: what goes on after its deadline still counts as in flight.
-            drop(permit);
-            served
-        })
-    };
-    match tokio::time::timeout(REQUEST_DEADLINE, served).await {
-        Ok(Ok(reply)) => reply,
-        Ok(Err(_)) | Err(_) => (service.too_late(&frame), true),
+    let mut served = pin!(service.serve(connection, Arc::clone(&frame)));
+    let mut served = poll_fn(|context| {
+        // A panic ends this request alone; its peer hears of it.
+        let poll = || served.as_mut().poll(context);
+        catch_unwind(AssertUnwindSafe(poll)).map_or(Poll::Ready(None), |polled| polled.map(Some))
+    });
+    match tokio::time::timeout(REQUEST_DEADLINE, &mut served).await {
+        Ok(Some(reply)) => reply_with(reply).await,
+        Ok(None) => reply_with((service.too_late(&frame), true)).await,
+        Err(_) => {
+            reply_with((service.too_late(&frame), true)).await;
+            let _ = served.await;
+        }
     }
 }
 
@@ -223,3 +231,6 @@ async fn write_replies(mut outgoing: OwnedWriteHalf, mut queue: mpsc::Receiver<W
         return;
     }
 }
+
+#[cfg(test)]
+mod tests;
