@@ -28,9 +28,6 @@ const CHANGES_PER_HOUR: u32 = 600;
 /// Seals and unseals in a minute, together.
 const SEALS_PER_MINUTE: u32 = 6_000;
 
-/// Concurrent entries share one sync; while others are in flight it waits up to this.
-const GATHER: Duration = Duration::from_millis(2);
-
 /// Pause between two rounds of the signer's own chores.
 const CHORES: Duration = Duration::from_secs(1);
 
@@ -61,7 +58,8 @@ pub fn start(
     let folder = config.state_folder();
     let journal_folder = config.journal_folder();
     std::fs::create_dir_all(&journal_folder)?;
-    let options = journal::Options { segment_bytes: config.segment_bytes, gather: GATHER };
+    let options =
+        journal::Options { segment_bytes: config.segment_bytes, ..journal::Options::default() };
     let started_at = clock.now();
     let new_id = SignerId::new(started_at, random::bytes());
     let (journal, recovered) = Journal::open(&journal_folder, options, Arc::clone(&clock), new_id)?;

@@ -35,7 +35,7 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { segment_bytes: 16 * 1024 * 1024, gather: Duration::from_millis(2) }
+        Self { segment_bytes: 16 * 1024 * 1024, gather: Duration::from_millis(3) }
     }
 }
 

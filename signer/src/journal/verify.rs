@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use chancery_shared::hexadecimal;
 use chancery_shared::id::KeyId;
 use chancery_shared::wire::JournalHead;
 use chancery_shared::wire::journal::{Entry, Event, Intent};
@@ -139,7 +140,7 @@ impl Check {
                 if open.key_id != key_id {
                     return Err(Damage::OtherKey);
                 }
-                if hex::encode(open.serial_number) != serial_number {
+                if hexadecimal::encode(open.serial_number) != serial_number {
                     return Err(Damage::Serial);
                 }
                 self.signed += 1;

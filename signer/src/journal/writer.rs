@@ -51,9 +51,9 @@ impl Writer {
                     }
                 }
                 next = self.queue.try_recv().ok();
-                if next.is_none() && !gathered && self.expects_more(&group) {
+                if next.is_none() && !gathered {
                     gathered = true;
-                    next = self.gather();
+                    next = self.gather(self.expected(&group));
                 }
             }
             self.write(group);
@@ -91,18 +91,23 @@ impl Writer {
         }
     }
 
-    /// An intent in flight will bring its outcome soon, so waiting a little saves a sync.
-    fn expects_more(&self, group: &[Waiting]) -> bool {
+    /// The intents in flight: they will bring their outcomes soon.
+    fn expected(&self, group: &[Waiting]) -> usize {
         let is_outcome =
             |e: &&Waiting| matches!(e.event, Event::Signed { .. } | Event::Abandoned { .. });
         let outcomes = group.iter().filter(is_outcome).count() + self.forgotten.len();
-        self.log.tail().open_intents.len() > outcomes
+        self.log.tail().open_intents.len().saturating_sub(outcomes)
     }
 
-    /// The first of what comes within a few syncs.
-    fn gather(&self) -> Option<Command> {
+    /// The first of what comes within some syncs: the more are expected, the more of them a little
+    /// patience saves.
+    fn gather(&self, expected: usize) -> Option<Command> {
+        let syncs = u32::try_from(expected).map_or(SYNCS, |expected| expected.min(SYNCS));
+        if syncs == 0 {
+            return None;
+        }
         #[expect(clippy::disallowed_methods, reason = "each event would wake it in vain")]
-        std::thread::sleep(self.gather.min(self.log.last_sync() * SYNCS));
+        std::thread::sleep(self.gather.min(self.log.last_sync() * syncs));
         self.queue.try_recv().ok()
     }
 
@@ -229,4 +234,4 @@ fn is_acceptance(event: &Event) -> bool {
 }
 
 /// Waiting for more costs each of a group so many syncs at most.
-const SYNCS: u32 = 3;
+const SYNCS: u32 = 12;
