@@ -13,7 +13,7 @@ use tokio::net::UnixStream;
 use tokio::net::unix::OwnedReadHalf;
 use tokio::process::{Child, Command};
 use tokio::sync::mpsc;
-use tokio::time::timeout;
+use tokio::time::{Instant, sleep, timeout};
 use zeroize::Zeroizing;
 
 use super::config::TokenConfig;
@@ -91,21 +91,34 @@ pub(super) async fn kill(child: &mut Child) {
     let _ = child.wait().await;
 }
 
-/// Reads until the worker ends or says what can't be understood.
+/// Reads until the worker ends or says what can't be understood. Where replies come one upon the
+/// other, those of a moment are read together: so what they wake is awake once for all of them.
 pub(super) async fn read_replies(
     read: OwnedReadHalf,
     replies: mpsc::Sender<FromSigningWorker>,
     within: Duration,
 ) {
     let mut read = BufReader::new(read);
+    let (mut together, mut emptied_at) = (0, Instant::now());
     while let Ok(Some(frame)) = read_frame(&mut read, within).await {
         let frame = Zeroizing::new(frame);
         let Ok(reply) = serde_json::from_slice(&frame) else { return };
         if replies.send(reply).await.is_err() {
             return;
         }
+        together += 1;
+        if read.buffer().is_empty() {
+            let now = Instant::now();
+            if together > 1 || now.duration_since(emptied_at) < MOMENT {
+                sleep(MOMENT).await;
+            }
+            (together, emptied_at) = (0, now);
+        }
     }
 }
+
+/// The timer knows none shorter.
+const MOMENT: Duration = Duration::from_millis(1);
 
 /// The part of the first frame that is the same for both kinds of worker.
 pub(super) fn open(config: &TokenConfig, pin: Secret) -> Open {
