@@ -2,7 +2,6 @@
 //!
 //! Started with a worker's name as its first argument it is a token worker instead.
 
-use std::alloc::System;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -16,13 +15,14 @@ use chancery_signer::config::Config;
 use chancery_signer::service::{ApiService, OperatorService};
 use chancery_signer::{sandbox, socket, startup, token};
 use clap::Parser;
+use tikv_jemallocator::Jemalloc;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use zeroizing_alloc::ZeroAlloc;
 
 /// PINs and data keys pass through buffers that no type of ours owns.
 #[global_allocator]
-static ALLOCATOR: ZeroAlloc<System> = ZeroAlloc(System);
+static ALLOCATOR: ZeroAlloc<Jemalloc> = ZeroAlloc(Jemalloc);
 
 /// Holds the CA keys' power and decides for itself what it signs.
 #[derive(Debug, Parser)]
