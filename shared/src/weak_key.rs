@@ -59,30 +59,72 @@ fn has_roca_mark(residues: &[(u32, u32)]) -> bool {
 const LAST_ROCA_PRIME: u32 = 167;
 
 /// The odd primes below 752, in ascending order, each with the residue of `number`, big-endian.
-/// Divides by products of primes: a long number is gone through once for several of them.
 fn residues(number: &[u8]) -> impl Iterator<Item = (u32, u32)> {
-    PRODUCTS.iter().flat_map(|(product, primes)| {
-        let residue = remainder(number, *product);
-        primes.iter().map(move |prime| (*prime, residue % prime))
+    let words = words(number);
+    PRODUCTS.iter().flat_map(move |product| {
+        let residue = product.remainder(&words);
+        product.primes.iter().map(move |prime| (*prime, residue % prime))
     })
 }
 
+/// A number in words of 32 bits, the lowest first.
+fn words(number: &[u8]) -> Vec<u32> {
+    let (head, words) = number.as_rchunks::<4>();
+    let head = head.iter().fold(0, |word, byte| word << 8 | u32::from(*byte));
+    words.iter().rev().map(|word| u32::from_be_bytes(*word)).chain([head]).collect()
+}
+
+/// Some primes whose product has 32 bits: a long number is gone through once for all of them, and
+/// divided once for many words.
+struct Product {
+    primes: Vec<u32>,
+    value: u64,
+    /// What each word counts, modulo the product.
+    places: [u64; WORDS],
+    /// What the word behind those counts.
+    next_place: u64,
+}
+
+/// Words that are added up before the sum is divided: all of a key of 2,048 bits.
+const WORDS: usize = 64;
+
+impl Product {
+    fn of(primes: Vec<u32>) -> Self {
+        let value = primes.iter().copied().map(u64::from).product();
+        let mut place = 1;
+        let places = std::array::from_fn(|_| {
+            let next = (place << 32) % value;
+            std::mem::replace(&mut place, next)
+        });
+        Self { primes, value, places, next_place: place }
+    }
+
+    /// Of a number in words, the lowest first.
+    fn remainder(&self, words: &[u32]) -> u32 {
+        let rest = words.chunks(WORDS).rev().fold(0, |rest: u64, words| {
+            let words = words.iter().zip(&self.places);
+            let sum: u128 = words.map(|(word, place)| u128::from(u64::from(*word) * place)).sum();
+            let sum = sum + u128::from(rest * self.next_place);
+            u64::try_from(sum % u128::from(self.value)).unwrap_or(u64::MAX)
+        });
+        u32::try_from(rest).unwrap_or(u32::MAX)
+    }
+}
+
 /// The odd primes below 752, as many together as have a product of 32 bits.
-static PRODUCTS: LazyLock<Vec<(u32, Vec<u32>)>> = LazyLock::new(|| {
-    let mut products: Vec<(u32, Vec<u32>)> = Vec::new();
+static PRODUCTS: LazyLock<Vec<Product>> = LazyLock::new(|| {
+    let mut products: Vec<Vec<u32>> = Vec::new();
     for prime in (3_u32..752).filter(|n| (3..*n).step_by(2).all(|d| n % d != 0) && n % 2 == 1) {
-        let last = products.last_mut();
-        match last
-            .and_then(|(product, primes)| Some((product.checked_mul(prime)?, product, primes)))
-        {
-            Some((larger, product, primes)) => {
-                *product = larger;
-                primes.push(prime);
+        match products.last_mut() {
+            Some(last)
+                if last.iter().try_fold(prime, |all, one| all.checked_mul(*one)).is_some() =>
+            {
+                last.push(prime);
             }
-            None => products.push((prime, vec![prime])),
+            _ => products.push(vec![prime]),
         }
     }
-    products
+    products.into_iter().map(Product::of).collect()
 });
 
 /// How many steps of Fermat's method are tried, as other CAs do.
@@ -126,25 +168,15 @@ fn is_square(number: &BigUint) -> bool {
     if SQUARES_MODULO_64 >> low & 1 == 0 {
         return false;
     }
+    let residue = u32::try_from(number % (63_u32 * 65 * 11)).unwrap_or(0);
     for base in [63_u32, 65, 11] {
-        let residue = u32::try_from(number % base).unwrap_or(0);
+        let residue = residue % base;
         if !(0..base).any(|root| root * root % base == residue) {
             return false;
         }
     }
     let root = number.sqrt();
     &root * &root == *number
-}
-
-/// `number`, big-endian, modulo a divisor that is not 0.
-fn remainder(number: &[u8], divisor: u32) -> u32 {
-    let divisor = u64::from(divisor);
-    let (head, words) = number.as_rchunks::<4>();
-    let head = head.iter().fold(0, |rest, byte| (rest << 8 | u64::from(*byte)) % divisor);
-    let rest = words
-        .iter()
-        .fold(head, |rest, word| (rest << 32 | u64::from(u32::from_be_bytes(*word))) % divisor);
-    u32::try_from(rest).unwrap_or(u32::MAX)
 }
 
 /// Whether the encoding is of an Ed25519 point whose order divides 8, or not canonical: under
@@ -198,6 +230,17 @@ mod tests {
             (close * close, Err(WeakModulus::ClosePrimes)),
         ] {
             assert_eq!(check_modulus(&modulus.to_be_bytes()), outcome, "{modulus}");
+        }
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn residues_are_those_of_a_long_division(number in proptest::collection::vec(0_u8.., 0..1030)) {
+            let whole = BigUint::from_bytes_be(&number);
+            let expected = (3_u32..752).filter(|n| (2..*n).all(|d| n % d != 0));
+            let expected = expected.map(|prime| (prime, u32::try_from(&whole % prime).unwrap()));
+
+            proptest::prop_assert!(residues(&number).eq(expected));
         }
     }
 
