@@ -148,7 +148,7 @@ part_bench() {
   cargo build --quiet --release --locked \
     -p chancery-signer -p chancery-api -p chancery-hsm-config -p chancery-bench
   local bench=("$target/release/chancery-bench" issue --seconds 5 --runs 3)
-  "${bench[@]}" --key p256 --at-most 9
+  "${bench[@]}" --key p256 --at-most 7
   "${bench[@]}" --key rsa2048 --at-most 4
 }
 

@@ -25,12 +25,11 @@ impl<'a> Tlv<'a> {
 
     /// Reads the next value.
     pub(crate) fn next(reader: &mut SliceReader<'a>) -> der::Result<Self> {
-        let mut ahead = reader.clone();
-        let rest = ahead.read_slice(ahead.remaining_len())?;
+        // The header is read once; `tlv_bytes` would read it, and whoever wants the content again.
+        let mut whole = reader.clone();
         let header = Header::decode(reader)?;
         let content = reader.read_slice(header.length())?;
-        let left = usize::try_from(reader.remaining_len())?;
-        let der = rest.get(..rest.len() - left).unwrap_or_default();
+        let der = whole.read_slice((reader.position() - whole.position())?)?;
         Ok(Self { tag: header.tag(), content, der })
     }
 

@@ -21,8 +21,11 @@ fuzz_target!(|input: &[u8]| {
 
 /// As the signer reads it.
 fn request(frame: &[u8]) -> Option<Request> {
-    let envelope: RequestEnvelope<&RawValue> = serde_json::from_slice(frame).ok()?;
-    serde_json::from_str(envelope.body.get()).ok()
+    let whole: Option<RequestEnvelope<Request>> = serde_json::from_slice(frame).ok();
+    let envelope: Option<RequestEnvelope<&RawValue>> = serde_json::from_slice(frame).ok();
+    let body = envelope.and_then(|envelope| serde_json::from_str(envelope.body.get()).ok());
+    assert!(whole.is_none() || whole.map(|whole| whole.body) == body);
+    body
 }
 
 async fn decode(input: &[u8]) {

@@ -5,6 +5,7 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
+use chancery_shared::hexadecimal;
 use zeroize::Zeroizing;
 
 /// The secret in `path`, made on the first call and kept from then on.
@@ -41,7 +42,7 @@ pub(crate) fn read(path: &Path) -> Result<Zeroizing<String>, SecretFileError> {
 fn random() -> Result<Zeroizing<String>, SecretFileError> {
     let mut bytes = Zeroizing::new([0; 16]);
     aws_lc_rs::rand::fill(bytes.as_mut()).map_err(|_| SecretFileError::NoRandomness)?;
-    Ok(Zeroizing::new(hex::encode(bytes.as_ref())))
+    Ok(Zeroizing::new(hexadecimal::encode(bytes.as_ref())))
 }
 
 /// The file appears with its whole content or not at all, so that a crash leaves no empty PIN.

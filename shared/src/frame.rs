@@ -22,6 +22,9 @@ pub enum FrameError {
     /// The peer began a frame and did not finish it in time.
     #[error("the frame was not complete in time")]
     TooSlow,
+    /// The message of a frame can't be written as JSON.
+    #[error("a message can't be written as JSON")]
+    NotJson(#[source] serde_json::Error),
     /// The connection ended inside a frame, or failed.
     #[error("the connection failed")]
     Io(#[from] io::Error),
@@ -86,15 +89,15 @@ pub fn encode(body: &[u8]) -> Result<Vec<u8>, FrameError> {
     Ok(frame)
 }
 
-/// Length and the JSON of `message` as one buffer.
+/// Length and the JSON of `message` as one buffer, which is not wiped by itself.
 ///
 /// # Errors
 ///
-/// [`FrameError::TooLong`] over the limit; [`FrameError::Io`] where it can't be written as JSON.
+/// [`FrameError::TooLong`] over the limit, [`FrameError::NotJson`].
 pub fn of_json(message: &impl Serialize) -> Result<Vec<u8>, FrameError> {
     let mut frame = Vec::with_capacity(USUAL);
     frame.extend([0; HEADER]);
-    serde_json::to_writer(&mut frame, message).map_err(io::Error::from)?;
+    serde_json::to_writer(&mut frame, message).map_err(FrameError::NotJson)?;
     let (header, body) = frame.split_at_mut(HEADER);
     header.copy_from_slice(&length_of(body)?);
     Ok(frame)

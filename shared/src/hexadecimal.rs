@@ -13,15 +13,9 @@ use serde::de::{self, Visitor};
 pub fn encode(bytes: impl AsRef<[u8]>) -> String {
     let bytes = bytes.as_ref();
     let mut text = vec![0; 2 * bytes.len()];
-    write(bytes, &mut text);
+    // Neither can fail: there is room for exactly that, and the digits are ASCII.
+    let _ = hex::encode_to_slice(bytes, &mut text);
     String::from_utf8(text).unwrap_or_default()
-}
-
-/// The same into `text`, which has room for exactly that.
-pub(crate) fn write<'a>(bytes: &[u8], text: &'a mut [u8]) -> &'a str {
-    // Neither can fail: the lengths fit, and hexadecimal digits are ASCII.
-    let _ = hex::encode_to_slice(bytes, text);
-    std::str::from_utf8(text).unwrap_or_default()
 }
 
 /// Reads what is written so from where it lies: no copy of the text is made.

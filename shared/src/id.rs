@@ -49,6 +49,12 @@ impl<Kind> Id<Kind> {
     pub fn as_bytes(&self) -> &[u8; 12] {
         &self.bytes
     }
+
+    fn text<'a>(&self, room: &'a mut [u8; 24]) -> &'a str {
+        // Neither can fail: there is room for exactly that, and the digits are ASCII.
+        let _ = hex::encode_to_slice(self.bytes, room);
+        std::str::from_utf8(room).unwrap_or_default()
+    }
 }
 
 /// The text is not 24 lower-case hexadecimal characters.
@@ -71,7 +77,7 @@ impl<Kind> FromStr for Id<Kind> {
 
 impl<Kind> fmt::Display for Id<Kind> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(hexadecimal::write(&self.bytes, &mut [0; 24]))
+        f.write_str(self.text(&mut [0; 24]))
     }
 }
 
@@ -118,7 +124,7 @@ impl<Kind> Hash for Id<Kind> {
 
 impl<Kind> Serialize for Id<Kind> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(hexadecimal::write(&self.bytes, &mut [0; 24]))
+        serializer.serialize_str(self.text(&mut [0; 24]))
     }
 }
 

@@ -23,7 +23,7 @@ fn id<Kind>() -> Id<Kind> {
 }
 
 fn context() -> Context {
-    [("requestId".to_owned(), "r-1".into())].into_iter().collect()
+    [("requestId", "r-1")].into_iter().collect()
 }
 
 fn head() -> JournalHead {

@@ -17,6 +17,7 @@ mod random;
 pub mod refusal;
 pub mod refusals;
 pub mod request;
+mod request_envelope;
 pub mod sandbox;
 pub mod service;
 pub mod signer;

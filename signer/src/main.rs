@@ -20,7 +20,8 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use zeroizing_alloc::ZeroAlloc;
 
-/// PINs and data keys pass through buffers that no type of ours owns.
+/// PINs and data keys pass through buffers that no type of ours owns, in the signer and in its workers.
+/// The vendor's library has the C library's allocator.
 #[global_allocator]
 static ALLOCATOR: ZeroAlloc<Jemalloc> = ZeroAlloc(Jemalloc);
 

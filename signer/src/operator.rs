@@ -18,13 +18,13 @@ use chancery_shared::wire::{Outcome, ReplyEnvelope};
 use crate::approval::{ApprovalError, MAX_WAITING, ParkedRequest};
 use crate::journal::JournalCounters;
 use crate::refusal::RequestError;
-use crate::request;
 use crate::signer::Signer;
 use crate::token::Token;
+use crate::{request, request_envelope};
 
 /// Serves the body of one frame. Answers the reply, and whether the connection may go on.
 pub async fn serve(signer: Arc<Signer>, uid: u32, frame: &[u8]) -> (ReplyEnvelope<Reply>, bool) {
-    let (id, request) = match request::parse(frame) {
+    let (id, request) = match request_envelope::open(frame) {
         Ok(parsed) => parsed,
         Err((id, error)) => return (envelope(id, Err(error)), false),
     };
@@ -194,7 +194,7 @@ mod tests {
     fn the_largest_request_that_is_parked_is_shown_in_one_frame() {
         let key_id = KeyId::from_bytes([2; 12]);
         let text = "x".repeat(MAX_CONTEXT - r#"{"a":""}"#.len());
-        let context: Context = [("a".to_owned(), text.into())].into_iter().collect();
+        let context: Context = [("a", text)].into_iter().collect();
         assert_eq!(context.encoded_len(), MAX_CONTEXT);
         let large = || Bytes(vec![0; MAX_DER]);
         let sign = v1::Request::SignCaCertificate(SignCaCertificate {

@@ -5,14 +5,12 @@
 //! Promises: one connection can't block another, and a bad frame ends only its own.
 //! Never:    logs a request's body, or reads ahead of what it may have in flight.
 
-use std::future::{Future, poll_fn};
+use std::future::Future;
 use std::io;
 use std::os::unix::fs::PermissionsExt as _;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::pin::pin;
 use std::sync::Arc;
-use std::task::Poll;
 use std::time::Duration;
 
 use chancery_shared::frame::{self, FrameError};
@@ -153,7 +151,7 @@ async fn connection<S: Service>(
         let (service, connection) = (service.clone(), Arc::clone(&connection));
         let (replies, broken) = (replies.clone(), broken.clone());
         tokio::spawn(async move {
-            let reply_with = async |(reply, goes_on): (S::Reply, bool)| {
+            let reply_with = async move |(reply, goes_on): (S::Reply, bool)| {
                 match WipedBuffer::of_json(&reply) {
                     // A peer that is gone gets no reply; what was done stands in the journal.
                     Ok(reply) => drop(replies.send(reply).await),
@@ -164,7 +162,8 @@ async fn connection<S: Service>(
                 }
             };
             serve_in_time(service, connection, frame, reply_with).await;
-            // Not before: what goes on after its deadline still counts as in flight.
+            // Not before the reply is queued and, past its deadline, the request has ended: until
+            // then it counts as in flight.
             drop(permit);
         });
     }
@@ -184,17 +183,16 @@ async fn serve_in_time<S: Service>(
     // Wiped when it is served: it may hold a data key.
     let frame = Arc::new(Zeroizing::new(frame));
     let mut served = pin!(service.serve(connection, Arc::clone(&frame)));
-    let mut served = poll_fn(|context| {
-        // A panic ends this request alone; its peer hears of it.
-        let poll = || served.as_mut().poll(context);
-        catch_unwind(AssertUnwindSafe(poll)).map_or(Poll::Ready(None), |polled| polled.map(Some))
-    });
     match tokio::time::timeout(REQUEST_DEADLINE, &mut served).await {
-        Ok(Some(reply)) => reply_with(reply).await,
-        Ok(None) => reply_with((service.too_late(&frame), true)).await,
+        Ok(reply) => {
+            drop(frame);
+            reply_with(reply).await;
+        }
         Err(_) => {
-            reply_with((service.too_late(&frame), true)).await;
-            let _ = served.await;
+            let too_late = (service.too_late(&frame), true);
+            drop(frame);
+            // Beside each other: a peer that takes no reply holds nothing up.
+            tokio::join!(reply_with(too_late), served);
         }
     }
 }

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use chancery_shared::hexadecimal;
 use chancery_shared::id::{KeyId, SignerId};
 use chancery_shared::wire::journal::Event;
 use chancery_shared::wire::v1::TokenState;
@@ -84,7 +85,7 @@ pub fn start(
         changes: Budget::new(CHANGES_PER_HOUR, Duration::from_hours(1)),
         seals: Budget::new(SEALS_PER_MINUTE, Duration::from_mins(1)),
         parkings: Budget::new(config.approvals_per_hour, Duration::from_hours(1)),
-        boot_id: hex::encode(random::bytes::<8>()),
+        boot_id: hexadecimal::encode(random::bytes::<8>()),
         refusals: Refusals::default(),
         is_started: AtomicBool::new(false),
         is_vouched_for: AtomicBool::new(recovered.is_new),

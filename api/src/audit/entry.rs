@@ -3,6 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use aws_lc_rs::digest::{SHA256, digest};
+use chancery_shared::hexadecimal;
 use chancery_shared::id::UserId;
 use serde::Serialize;
 use time::OffsetDateTime;
@@ -172,7 +173,7 @@ fn json(item: &impl Serialize) -> Option<String> {
     if text.len() <= MAX_JSON {
         return Some(text);
     }
-    let sha256 = hex::encode(digest(&SHA256, text.as_bytes()));
+    let sha256 = hexadecimal::encode(digest(&SHA256, text.as_bytes()));
     Some(serde_json::json!({"bytes": text.len(), "sha256": sha256}).to_string())
 }
 

@@ -2,6 +2,7 @@
 
 use aws_lc_rs::constant_time::verify_slices_are_equal;
 use aws_lc_rs::digest::{SHA256, digest};
+use chancery_shared::hexadecimal;
 use chancery_shared::id::RowId;
 use zeroize::Zeroizing;
 
@@ -32,7 +33,7 @@ impl Secret {
     pub fn new(random: &dyn Random) -> Self {
         let mut bytes = Zeroizing::new([0; SECRET]);
         random.fill(&mut *bytes);
-        Self(Zeroizing::new(hex::encode(*bytes)))
+        Self(Zeroizing::new(hexadecimal::encode(*bytes)))
     }
 
     /// What is stored of it.
@@ -74,7 +75,7 @@ impl<'a> Sent<'a> {
 }
 
 fn hash(secret: &str) -> String {
-    hex::encode(digest(&SHA256, secret.as_bytes()))
+    hexadecimal::encode(digest(&SHA256, secret.as_bytes()))
 }
 
 /// Scanners for secrets that leaked know a token by how it begins.

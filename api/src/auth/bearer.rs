@@ -129,7 +129,7 @@ impl BearerTokens {
         Ok((claims, claims.check_time(now)))
     }
 
-    /// The key that the token names, mostly without reading its header.
+    /// The key that the token names, mostly without decoding its header a second time.
     fn key_of(&self, token: &str) -> Option<&Key> {
         let (text, _) = token.split_once('.')?;
         let known = self.keys.iter().find(|key| key.header == text);

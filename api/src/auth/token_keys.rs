@@ -8,6 +8,7 @@ use std::io::{self, Write as _};
 use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _, PermissionsExt as _};
 use std::path::{Path, PathBuf};
 
+use chancery_shared::hexadecimal;
 use chancery_shared::id::RowId;
 use zeroize::{Zeroize as _, Zeroizing};
 
@@ -78,7 +79,7 @@ fn make(folder: &Path, clock: &dyn Clock, random: &dyn Random) -> io::Result<Str
     let unfinished = folder.join(format!("{name}.new"));
     let mut file =
         fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&unfinished)?;
-    let text = Zeroizing::new(hex::encode(*secret));
+    let text = Zeroizing::new(hexadecimal::encode(*secret));
     file.write_all(text.as_bytes())?;
     file.sync_all()?;
     fs::rename(&unfinished, folder.join(&name))?;

@@ -4,7 +4,8 @@ use der::Tag;
 use der::asn1::ObjectIdentifier;
 
 use super::algorithms;
-use super::fields::{CertificateFields, NotACertificate, oid};
+use super::extension_oid as oid;
+use super::fields::{CertificateFields, NotACertificate};
 use super::recorded_facts::RecordedFacts;
 use super::{CertificatePolicy, ExtendedKeyUsage, KeyUsage, pointers};
 use crate::asn1::Tlv;

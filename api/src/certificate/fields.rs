@@ -6,7 +6,7 @@ use der::asn1::{ObjectIdentifier, OctetStringRef};
 use der::{Decode as _, Reader as _, SliceReader, Tag};
 use time::OffsetDateTime;
 
-use super::moment;
+use super::{extension_oid, moment};
 use crate::asn1::{Tlv, context};
 
 /// The parts of a certificate, each the exact bytes of the original.
@@ -54,25 +54,6 @@ impl From<der::Error> for NotACertificate {
     fn from(error: der::Error) -> Self {
         Self(error)
     }
-}
-
-/// Extensions that are read here (RFC 5280, section 4.2), and two of Microsoft's.
-pub(super) mod oid {
-    use der::asn1::ObjectIdentifier as Oid;
-
-    pub(in crate::certificate) const SUBJECT_KEY_IDENTIFIER: Oid = Oid::new_unwrap("2.5.29.14");
-    pub(in crate::certificate) const KEY_USAGE: Oid = Oid::new_unwrap("2.5.29.15");
-    pub(in crate::certificate) const SUBJECT_ALT_NAME: Oid = Oid::new_unwrap("2.5.29.17");
-    pub(in crate::certificate) const BASIC_CONSTRAINTS: Oid = Oid::new_unwrap("2.5.29.19");
-    pub(in crate::certificate) const CRL_DISTRIBUTION_POINTS: Oid = Oid::new_unwrap("2.5.29.31");
-    pub(in crate::certificate) const CERTIFICATE_POLICIES: Oid = Oid::new_unwrap("2.5.29.32");
-    pub(in crate::certificate) const AUTHORITY_KEY_IDENTIFIER: Oid = Oid::new_unwrap("2.5.29.35");
-    pub(in crate::certificate) const EXTENDED_KEY_USAGE: Oid = Oid::new_unwrap("2.5.29.37");
-    pub(in crate::certificate) const AUTHORITY_INFO_ACCESS: Oid =
-        Oid::new_unwrap("1.3.6.1.5.5.7.1.1");
-    pub(in crate::certificate) const MS_TEMPLATE_NAME: Oid =
-        Oid::new_unwrap("1.3.6.1.4.1.311.20.2");
-    pub(in crate::certificate) const MS_TEMPLATE: Oid = Oid::new_unwrap("1.3.6.1.4.1.311.21.7");
 }
 
 impl<'a> CertificateFields<'a> {
@@ -145,13 +126,13 @@ impl<'a> CertificateFields<'a> {
 
     /// Content of subjectKeyIdentifier.
     pub fn subject_key_identifier(&self) -> Option<&'a [u8]> {
-        let value = self.extension(oid::SUBJECT_KEY_IDENTIFIER).next()?;
+        let value = self.extension(extension_oid::SUBJECT_KEY_IDENTIFIER).next()?;
         Some(Tlv::read(value).ok()?.expect(Tag::OctetString).ok()?.content)
     }
 
     /// The keyIdentifier of authorityKeyIdentifier.
     pub fn authority_key_identifier(&self) -> Option<&'a [u8]> {
-        let value = self.extension(oid::AUTHORITY_KEY_IDENTIFIER).next()?;
+        let value = self.extension(extension_oid::AUTHORITY_KEY_IDENTIFIER).next()?;
         let parts = Tlv::read(value).ok()?.children().ok()?;
         parts.iter().find(|part| part.tag == context(0, false)).map(|part| part.content)
     }

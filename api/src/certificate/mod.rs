@@ -3,6 +3,7 @@
 mod algorithms;
 pub mod certificate_policy;
 pub mod extended_key_usage;
+mod extension_oid;
 pub mod facts;
 pub mod fields;
 pub mod history;

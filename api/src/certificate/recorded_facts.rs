@@ -7,7 +7,8 @@ use sha1::{Digest as _, Sha1};
 use time::OffsetDateTime;
 
 use super::algorithms;
-use super::fields::{CertificateFields, NotACertificate, oid};
+use super::extension_oid as oid;
+use super::fields::{CertificateFields, NotACertificate};
 use crate::asn1::Tlv;
 use crate::name::{DistinguishedName, SubjectAltName};
 

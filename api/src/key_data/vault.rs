@@ -148,5 +148,5 @@ async fn unsealed(state: &AppState, sealed: &SealedKey) -> Result<Arc<DataKey>, 
 fn context(state: &AppState, id: RowId) -> Context {
     let request_id = format!("data-key-{}", state.new_id::<chancery_shared::id::kind::Row>());
     let fields = [("requestId", request_id), ("dataKeyId", id.to_string())];
-    fields.into_iter().map(|(name, value)| (name.to_owned(), value.into())).collect()
+    fields.into_iter().collect()
 }

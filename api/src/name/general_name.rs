@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 
+use chancery_shared::hexadecimal;
 use der::asn1::ObjectIdentifier;
 use der::{Decode as _, Reader as _, SliceReader, Tag};
 
@@ -82,7 +83,7 @@ impl SubjectAltName {
         match (Self::read(name), std::str::from_utf8(name.content)) {
             (Ok(name), _) => name.to_string(),
             (Err(_), Ok(text)) if kind != "UNKNOWN" => format!("{kind}:{text}"),
-            (Err(_), _) => format!("UNKNOWN:{}", hex::encode(name.der)),
+            (Err(_), _) => format!("UNKNOWN:{}", hexadecimal::encode(name.der)),
         }
     }
 

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::fmt;
 use std::net::IpAddr;
 
+use chancery_shared::hexadecimal;
 use chancery_shared::wire::policy::SanType;
 use der::asn1::ObjectIdentifier;
 
@@ -159,7 +160,7 @@ impl fmt::Display for SubjectAltName {
             Self::IpAddress(address) => write!(f, "IP:{address}"),
             Self::UserPrincipalName(name) => write!(f, "UPN:{name}"),
             Self::OtherName { type_id, value } => {
-                write!(f, "OTHER:{type_id}:{}", hex::encode(value))
+                write!(f, "OTHER:{type_id}:{}", hexadecimal::encode(value))
             }
             Self::DirectoryName(name) => write!(f, "DIRNAME:{name}"),
             Self::RegisteredId(id) => write!(f, "RID:{id}"),

@@ -4,7 +4,6 @@
 use chancery_shared::id::{ApprovalId, KeyId};
 use chancery_shared::wire::v1::KeyChange;
 use chancery_shared::wire::{Context, RefusalCode};
-use serde_json::Value;
 
 use super::By;
 use crate::app::AppState;
@@ -136,7 +135,7 @@ fn context<'a>(by: &By, more: impl IntoIterator<Item = (&'a str, Option<String>)
         ("actorUsername", Some(username.clone())),
     ];
     let entries = entries.into_iter().chain(more);
-    entries.filter_map(|(k, v)| Some((k.to_owned(), Value::from(v?)))).collect()
+    entries.filter_map(|(name, value)| Some((name, value?))).collect()
 }
 
 fn code(error: &SignerError) -> Option<RefusalCode> {

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use super::engine::EngineName;
 use super::{Store, StoreError, Unaudited};
 use crate::random::{Random as _, SystemRandom};
+use chancery_shared::hexadecimal;
 
 #[derive(Debug)]
 pub(super) struct Health {
@@ -59,7 +60,7 @@ impl Store {
         // SQLite writes no page for what stands there already.
         let mut value = [0; 8];
         SystemRandom.fill(&mut value);
-        write.set_fact(PROBE, &hex::encode(value)).await?;
+        write.set_fact(PROBE, &hexadecimal::encode(value)).await?;
         write.commit_unaudited(Unaudited::Probe).await
     }
 

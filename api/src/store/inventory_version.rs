@@ -6,6 +6,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use chancery_shared::hexadecimal;
 use sqlx::pool::PoolConnection;
 use sqlx::{Any, AnyConnection};
 use tokio::sync::Mutex;
@@ -102,7 +103,8 @@ impl Write {
     pub(super) async fn change_inventory_version(&mut self) -> Result<(), StoreError> {
         let mut version = [0; 16];
         SystemRandom.fill(&mut version);
-        let done = sqlx::query(CHANGE).bind(hex::encode(version)).execute(self.connection()).await;
+        let done =
+            sqlx::query(CHANGE).bind(hexadecimal::encode(version)).execute(self.connection()).await;
         done.map(drop).map_err(StoreError::of(TABLE))
     }
 }

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::net::IpAddr;
 
+use chancery_shared::hexadecimal;
 use chancery_shared::text::plain;
 use const_oid::db::DB;
 use const_oid::{AssociatedOid as _, ObjectIdentifier};
@@ -38,7 +39,7 @@ fn words(tbs: &TbsCertificate) -> String {
         format!("subject: {}", plain(&tbs.subject().to_string(), ROOM)),
         format!("issuer: {}", plain(&tbs.issuer().to_string(), ROOM)),
         format!("valid from {} until {}", validity.not_before, validity.not_after),
-        format!("serial number: {}", hex::encode(tbs.serial_number().as_bytes())),
+        format!("serial number: {}", hexadecimal::encode(tbs.serial_number().as_bytes())),
         format!("signature algorithm: {}", name_of(tbs.signature().oid)),
     ];
     let key = tbs.subject_public_key_info();
@@ -143,7 +144,7 @@ fn short(bytes: &[u8]) -> String {
 }
 
 fn fingerprint(bytes: &[u8]) -> String {
-    hex::encode(aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, bytes))
+    hexadecimal::encode(aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, bytes))
 }
 
 /// Longer than any honest name.

@@ -30,7 +30,7 @@ pub const MAX_DER: usize = 48 * 1024;
 pub const MAX_CONTEXT: usize = 16 * 1024;
 
 /// What every request frame holds: a body of the version that it names. Whoever may meet another
-/// version reads it as one of [`serde_json::value::RawValue`] first.
+/// version must be able to read it as one of [`serde_json::value::RawValue`].
 #[derive(Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct RequestEnvelope<Body> {
@@ -105,8 +105,9 @@ impl Context {
     }
 }
 
-impl FromIterator<(String, serde_json::Value)> for Context {
-    fn from_iter<T: IntoIterator<Item = (String, serde_json::Value)>>(fields: T) -> Self {
+impl<Name: Into<String>, Value: Into<serde_json::Value>> FromIterator<(Name, Value)> for Context {
+    fn from_iter<T: IntoIterator<Item = (Name, Value)>>(fields: T) -> Self {
+        let fields = fields.into_iter().map(|(name, value)| (name.into(), value.into()));
         serde_json::Map::from_iter(fields).into()
     }
 }

@@ -29,7 +29,7 @@ use crate::policy::CheckedTbs;
 pub struct Options {
     /// A segment that has reached this length is followed by a new one. A start reads one segment.
     pub segment_bytes: u64,
-    /// How long a group may wait for entries of requests that are in flight.
+    /// How long a group waits at most for entries of requests that are in flight.
     pub gather: Duration,
 }
 

@@ -99,15 +99,14 @@ impl Writer {
         self.log.tail().open_intents.len().saturating_sub(outcomes)
     }
 
-    /// The first of what comes within some syncs: the more are expected, the more of them a little
-    /// patience saves.
+    /// The first of what comes while some of them may.
     fn gather(&self, expected: usize) -> Option<Command> {
-        let syncs = u32::try_from(expected).map_or(SYNCS, |expected| expected.min(SYNCS));
-        if syncs == 0 {
+        let patience = patience(expected, self.log.last_sync(), self.gather);
+        if patience.is_zero() {
             return None;
         }
         #[expect(clippy::disallowed_methods, reason = "each event would wake it in vain")]
-        std::thread::sleep(self.gather.min(self.log.last_sync() * syncs));
+        std::thread::sleep(patience);
         self.queue.try_recv().ok()
     }
 
@@ -233,5 +232,29 @@ fn is_acceptance(event: &Event) -> bool {
     matches!(event, Event::JournalAccepted { .. })
 }
 
-/// Waiting for more costs each of a group so many syncs at most.
+/// How long a group waits for outcomes: a sync's time for each that is expected, since each may save
+/// one.
+fn patience(expected: usize, sync: Duration, at_most: Duration) -> Duration {
+    let syncs = u32::try_from(expected).map_or(SYNCS, |expected| expected.min(SYNCS));
+    (sync * syncs).min(at_most)
+}
+
+/// No group waits for more syncs than this: with twice as many 64 clients got fewer certificates.
 const SYNCS: u32 = 12;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_group_waits_the_longer_the_more_is_expected_and_not_at_all_for_nothing() {
+        let milliseconds = Duration::from_millis;
+        for (expected, sync, waits) in [(0, 1, 0), (1, 1, 1), (2, 1, 2), (2, 2, 3), (500, 1, 3)] {
+            let patience = patience(expected, milliseconds(sync), milliseconds(3));
+
+            assert_eq!(patience, milliseconds(waits), "{expected} expected");
+        }
+        let many = patience(500, Duration::from_micros(100), milliseconds(3));
+        assert_eq!(many, Duration::from_micros(1200));
+    }
+}

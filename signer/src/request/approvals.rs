@@ -189,7 +189,8 @@ pub async fn approve(
             end(signer, approval_id, Fate::Approved { signature: signature.clone() }).await;
         }
         Err(error) => {
-            super::refused(signer, &Label::of(&parked.request), error).await;
+            let tbs_hash = || super::tbs_hash(&parked.request);
+            super::refused(signer, &Label::of(&parked.request), tbs_hash, error).await;
             end_failed(signer, &parked, after, error).await;
         }
     }

@@ -22,11 +22,7 @@ use chancery_shared::bytes::{Fixed, Hash};
 use chancery_shared::id::KeyId;
 use chancery_shared::wire::journal::Event;
 use chancery_shared::wire::v1::{self, JournalPart, Reply, Request};
-use chancery_shared::wire::{
-    Context, JournalHead, Outcome, RefusalCode, ReplyEnvelope, RequestEnvelope,
-};
-use serde::de::DeserializeOwned;
-use serde_json::value::RawValue;
+use chancery_shared::wire::{Context, JournalHead, Outcome, RefusalCode, ReplyEnvelope};
 
 pub use approvals::{approve, deny};
 pub(crate) use ca_certificate::finish_installations;
@@ -35,6 +31,7 @@ pub(crate) use keys::finish_destroying;
 use crate::journal::Journal;
 use crate::policy::ConnectionSerials;
 use crate::refusal::RequestError;
+use crate::request_envelope;
 use crate::signer::Signer;
 
 /// What came of a request: the reply, and the journal's head where it wrote something.
@@ -49,10 +46,10 @@ pub async fn serve(
     connection: Arc<ConnectionSerials>,
     frame: &[u8],
 ) -> (ReplyEnvelope<Reply>, bool) {
-    let (id, request) = match parse(frame) {
+    let (id, request) = match request_envelope::open(frame) {
         Ok((id, request)) => (id, request),
         Err((id, error)) => {
-            refused(&signer, &Label::unreadable(), &error).await;
+            refused(&signer, &Label::unreadable(), || None, &error).await;
             return (envelope(id, Err(error)), false);
         }
     };
@@ -65,8 +62,10 @@ pub async fn serve(
         *head = None;
     }
     if let Err(error) = &answer {
-        let label = label.with_tbs_of(frame);
-        refused(&signer, &label, error).await;
+        // The request is used up; the frame is still there.
+        let again =
+            || request_envelope::open(frame).ok().and_then(|(_, request)| tbs_hash(&request));
+        refused(&signer, &label, again, error).await;
     } else {
         tracing::debug!(operation = label.operation, request_id = label.request_id(), "served");
     }
@@ -80,27 +79,6 @@ pub(crate) fn envelope(id: Option<u64>, answer: Answer) -> ReplyEnvelope<Reply> 
         Err(error) => (Outcome::Refused(error.refusal()), None),
     };
     ReplyEnvelope { version: v1::VERSION, id, journal, outcome }
-}
-
-/// The id and the body of a frame; without an id where none can be read.
-pub(crate) fn parse<Body: DeserializeOwned>(
-    frame: &[u8],
-) -> Result<(u64, Body), (Option<u64>, RequestError)> {
-    let unreadable = |id| move |error| (id, RequestError::Malformed(error));
-    let whole: serde_json::Result<RequestEnvelope<Body>> = serde_json::from_slice(frame);
-    let (id, version, read) = if let Ok(RequestEnvelope { id, version, body }) = whole {
-        (id, version, Ok(body))
-    } else {
-        // What its body is worth is for its version to say.
-        let envelope: RequestEnvelope<&RawValue> =
-            serde_json::from_slice(frame).map_err(unreadable(None))?;
-        let RequestEnvelope { id, version, body } = envelope;
-        (id, version, serde_json::from_str(body.get()))
-    };
-    if version != v1::VERSION {
-        return Err((Some(id), RequestError::UnsupportedVersion { version }));
-    }
-    Ok((id, read.map_err(unreadable(Some(id)))?))
 }
 
 async fn perform(signer: &Signer, connection: &ConnectionSerials, request: Request) -> Answer {
@@ -133,7 +111,6 @@ async fn perform(signer: &Signer, connection: &ConnectionSerials, request: Reque
 struct Label {
     operation: &'static str,
     key_id: Option<KeyId>,
-    tbs_hash: Option<Hash>,
     context: Context,
 }
 
@@ -146,21 +123,13 @@ impl Label {
             Request::Unseal(unseal) => (None, Some(&unseal.context)),
             other => key_and_context(other).map_or((None, None), |(k, c)| (Some(k), Some(c))),
         };
-        let context = context.cloned().unwrap_or_default();
-        Self { operation, key_id, tbs_hash: None, context }
-    }
-
-    /// Completed from the frame, which is still there when the request is used up.
-    fn with_tbs_of(self, frame: &[u8]) -> Self {
-        let request = parse(frame).ok().map(|(_, request)| request);
-        let tbs = request.as_ref().and_then(approvals::tbs);
-        Self { tbs_hash: tbs.map(|tbs| sha256(tbs.as_slice())), ..self }
+        Self { operation, key_id, context: context.cloned().unwrap_or_default() }
     }
 
     /// Of a frame that is no request.
     fn unreadable() -> Self {
         let (operation, context) = ("unreadable", Context::default());
-        Self { operation, key_id: None, tbs_hash: None, context }
+        Self { operation, key_id: None, context }
     }
 
     fn request_id(&self) -> &str {
@@ -214,8 +183,18 @@ pub(crate) fn sha256(bytes: &[u8]) -> Hash {
     hash
 }
 
+/// Of what was to be signed, where anything was.
+fn tbs_hash(request: &Request) -> Option<Hash> {
+    approvals::tbs(request).map(|tbs| sha256(tbs.as_slice()))
+}
+
 /// Logs and counts a refusal, and journals it unless there were too many of its kind.
-async fn refused(signer: &Signer, label: &Label, error: &RequestError) {
+async fn refused(
+    signer: &Signer,
+    label: &Label,
+    tbs_hash: impl FnOnce() -> Option<Hash>,
+    error: &RequestError,
+) {
     let refusal = error.refusal();
     tracing::warn!(
         operation = label.operation,
@@ -249,7 +228,7 @@ async fn refused(signer: &Signer, label: &Label, error: &RequestError) {
         code: refusal.code,
         rule: refusal.rule,
         detail: refusal.detail,
-        tbs_hash: label.tbs_hash,
+        tbs_hash: tbs_hash(),
         context,
     };
     if let Err(error) = signer.journal.append(event).await {

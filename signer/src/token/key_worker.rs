@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use chancery_shared::bytes::Bytes;
 use chancery_shared::fail_point;
+use chancery_shared::hexadecimal;
 use chancery_shared::id::KeyId;
 use chancery_shared::wire::operator::UnknownObject;
 use cryptoki::context::Pkcs11;
@@ -205,7 +206,7 @@ fn sweep(
     for key in present {
         if !known.iter().any(|known| known.as_bytes().as_slice() == key.id) {
             report.unknown.push(UnknownObject {
-                id: hex::encode(&key.id),
+                id: hexadecimal::encode(&key.id),
                 label: String::from_utf8_lossy(&key.label).into_owned(),
             });
         }

@@ -92,28 +92,30 @@ pub(super) async fn kill(child: &mut Child) {
 }
 
 /// Reads until the worker ends or says what can't be understood. Where replies come one upon the
-/// other, those of a moment are read together: so what they wake is awake once for all of them.
+/// other, those of a moment are read together: so what they wake is awake once for all of them, and a
+/// reply waits up to two milliseconds for it.
 pub(super) async fn read_replies(
     read: OwnedReadHalf,
     replies: mpsc::Sender<FromSigningWorker>,
     within: Duration,
 ) {
     let mut read = BufReader::new(read);
-    let (mut together, mut emptied_at) = (0, Instant::now());
+    let (mut several, mut emptied_at) = (false, Instant::now());
     while let Ok(Some(frame)) = read_frame(&mut read, within).await {
         let frame = Zeroizing::new(frame);
         let Ok(reply) = serde_json::from_slice(&frame) else { return };
         if replies.send(reply).await.is_err() {
             return;
         }
-        together += 1;
-        if read.buffer().is_empty() {
-            let now = Instant::now();
-            if together > 1 || now.duration_since(emptied_at) < MOMENT {
-                sleep(MOMENT).await;
-            }
-            (together, emptied_at) = (0, now);
+        if !read.buffer().is_empty() {
+            several = true;
+            continue;
         }
+        let now = Instant::now();
+        if several || now.duration_since(emptied_at) < MOMENT {
+            sleep(MOMENT).await;
+        }
+        (several, emptied_at) = (false, now);
     }
 }
 
@@ -131,5 +133,32 @@ pub(super) fn open(config: &TokenConfig, pin: Secret) -> Open {
         own_state: config.own_state(),
         sandbox: config.sandbox,
         system_calls: config.system_calls,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use chancery_shared::frame::write_frames;
+
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn replies_that_come_together_all_arrive_and_then_the_end_of_the_worker() {
+        let (mut worker, ours) = UnixStream::pair().unwrap();
+        let (read, _write) = ours.into_split();
+        let (sender, mut replies) = mpsc::channel(8);
+        let reader = tokio::spawn(read_replies(read, sender, Duration::from_secs(5)));
+        let reply = serde_json::to_vec(&FromSigningWorker::EpochBegun).unwrap();
+
+        for together in 1..4 {
+            write_frames(&mut worker, &vec![&reply; together]).await.unwrap();
+            for _ in 0..together {
+                assert!(matches!(replies.recv().await, Some(FromSigningWorker::EpochBegun)));
+            }
+        }
+        drop(worker);
+
+        assert!(replies.recv().await.is_none());
+        reader.await.unwrap();
     }
 }

@@ -27,7 +27,7 @@ fn request(ca: &Ca, tbs: Vec<u8>, csr: &[u8], serial_nonce: SerialNonce) -> Requ
         tbs: Bytes(tbs),
         csr: Bytes(csr.to_vec()),
         serial_nonce,
-        context: [("requestId".to_owned(), "forged".into())].into_iter().collect(),
+        context: [("requestId", "forged")].into_iter().collect(),
     })
 }
 

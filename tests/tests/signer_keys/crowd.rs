@@ -14,7 +14,7 @@ fn limit(per_hour: u32) -> (&'static str, String) {
 fn with_large_context(mut request: Request) -> Request {
     if let Request::SignCaCertificate(sign) = &mut request {
         let text = "\u{202e}".repeat((MAX_CONTEXT - 16) / 3);
-        sign.context = [("a".to_owned(), text.into())].into_iter().collect();
+        sign.context = [("a", text)].into_iter().collect();
     }
     request
 }

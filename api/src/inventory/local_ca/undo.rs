@@ -5,7 +5,6 @@ use std::time::Duration;
 use chancery_shared::id::KeyId;
 use chancery_shared::wire::v1::{KeyChange, KeyState};
 use chancery_shared::wire::{Context, RefusalCode};
-use serde_json::Value;
 
 use super::definition::LocalCaDefinition;
 use super::{Maker, claim};
@@ -188,7 +187,7 @@ pub(super) fn key_context(maker: &Maker, ca: &LocalCa) -> Context {
         (LOCAL_CA_ID, ca.id.to_string()),
         ("localCaName", ca.name.clone()),
     ];
-    entries.into_iter().map(|(k, v)| (k.to_owned(), Value::from(v))).collect()
+    entries.into_iter().collect()
 }
 
 /// The field by which a key in the journal is found to be a Local CA's.

@@ -1,6 +1,7 @@
 //! Who signed a certificate from elsewhere, as far as its signature proves it.
 
 use aws_lc_rs::digest::{SHA256, digest};
+use chancery_shared::hexadecimal;
 use chancery_shared::id::{CertificateId, LocalCaId};
 use chancery_shared::signature;
 
@@ -68,5 +69,5 @@ fn is_signed_by(fields: &CertificateFields<'_>, signer: &[u8]) -> bool {
 /// The key of a Local CA's certificates is a hash of what begins with a SEQUENCE (a Name), this one
 /// of what begins with a word: they can't be equal.
 fn foreign_key(der: &[u8]) -> String {
-    hex::encode(digest(&SHA256, &[b"foreign certificate ", der].concat()))
+    hexadecimal::encode(digest(&SHA256, &[b"foreign certificate ", der].concat()))
 }
