@@ -13,7 +13,7 @@ use time::OffsetDateTime;
 use x509_cert::TbsCertificate;
 
 use super::sign::Leave;
-use super::{Answer, Label, ca_certificate, keys};
+use super::{Answer, Label, ca_certificate, keys, tbs, tbs_hash};
 use crate::approval::{ApprovalError, Fate, MAX_SUMMARY, ParkedRequest};
 use crate::journal::{self, Decided, Journal, JournalError};
 use crate::random;
@@ -122,16 +122,6 @@ pub(super) fn check_stands(signer: &Signer, approval_id: ApprovalId) -> Result<(
     }
 }
 
-/// The TBS that a parked request brings, if any.
-pub(super) fn tbs(request: &Request) -> Option<&Bytes> {
-    match request {
-        Request::SignOwnCertificate(own) => Some(&own.tbs),
-        Request::SignCaCertificate(below) => Some(&below.tbs),
-        Request::SignCertificate(sign) => Some(&sign.tbs),
-        _ => None,
-    }
-}
-
 /// In a list there is room for so much of a subject; `show` has it whole.
 const SUBJECT: usize = 200;
 
@@ -189,8 +179,8 @@ pub async fn approve(
             end(signer, approval_id, Fate::Approved { signature: signature.clone() }).await;
         }
         Err(error) => {
-            let tbs_hash = || super::tbs_hash(&parked.request);
-            super::refused(signer, &Label::of(&parked.request), tbs_hash, error).await;
+            let request = &parked.request;
+            super::refused(signer, &Label::of(request), || tbs_hash(request), error).await;
             end_failed(signer, &parked, after, error).await;
         }
     }

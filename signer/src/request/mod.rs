@@ -18,7 +18,7 @@ mod tests;
 use std::error::Error as _;
 use std::sync::Arc;
 
-use chancery_shared::bytes::{Fixed, Hash};
+use chancery_shared::bytes::{Bytes, Fixed, Hash};
 use chancery_shared::id::KeyId;
 use chancery_shared::wire::journal::Event;
 use chancery_shared::wire::v1::{self, JournalPart, Reply, Request};
@@ -183,9 +183,19 @@ pub(crate) fn sha256(bytes: &[u8]) -> Hash {
     hash
 }
 
-/// Of what was to be signed, where anything was.
+/// The TBS that a request brings, if any.
+fn tbs(request: &Request) -> Option<&Bytes> {
+    match request {
+        Request::SignOwnCertificate(own) => Some(&own.tbs),
+        Request::SignCaCertificate(below) => Some(&below.tbs),
+        Request::SignCertificate(sign) => Some(&sign.tbs),
+        _ => None,
+    }
+}
+
+/// Its hash, where anything was to be signed.
 fn tbs_hash(request: &Request) -> Option<Hash> {
-    approvals::tbs(request).map(|tbs| sha256(tbs.as_slice()))
+    tbs(request).map(|tbs| sha256(tbs.as_slice()))
 }
 
 /// Logs and counts a refusal, and journals it unless there were too many of its kind.
