@@ -183,17 +183,14 @@ async fn serve_in_time<S: Service>(
     // Wiped when it is served: it may hold a data key.
     let frame = Arc::new(Zeroizing::new(frame));
     let mut served = pin!(service.serve(connection, Arc::clone(&frame)));
-    match tokio::time::timeout(REQUEST_DEADLINE, &mut served).await {
-        Ok(reply) => {
-            drop(frame);
-            reply_with(reply).await;
-        }
-        Err(_) => {
-            let too_late = (service.too_late(&frame), true);
-            drop(frame);
-            // Beside each other: a peer that takes no reply holds nothing up.
-            tokio::join!(reply_with(too_late), served);
-        }
+    if let Ok(reply) = tokio::time::timeout(REQUEST_DEADLINE, &mut served).await {
+        drop(frame);
+        reply_with(reply).await;
+    } else {
+        let too_late = (service.too_late(&frame), true);
+        drop(frame);
+        // Beside each other: a peer that takes no reply holds nothing up.
+        tokio::join!(reply_with(too_late), served);
     }
 }
 

@@ -108,7 +108,7 @@ impl Context {
 impl<Name: Into<String>, Value: Into<serde_json::Value>> FromIterator<(Name, Value)> for Context {
     fn from_iter<T: IntoIterator<Item = (Name, Value)>>(fields: T) -> Self {
         let fields = fields.into_iter().map(|(name, value)| (name.into(), value.into()));
-        serde_json::Map::from_iter(fields).into()
+        fields.collect::<serde_json::Map<_, _>>().into()
     }
 }
 
