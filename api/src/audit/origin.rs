@@ -75,8 +75,12 @@ pub async fn within<T>(origin: Arc<Origin>, work: impl Future<Output = T>) -> T 
 }
 
 /// The same future for a task of its own, which goes on for the request that begins it here.
+///
+/// Boxed: a task is moved several times while it begins and ends, and takes the room of its future
+/// for both cases.
 pub fn carried<T>(work: impl Future<Output = T>) -> impl Future<Output = T> {
     let origin = Origin::here();
+    let work = Box::pin(work);
     async move {
         match origin {
             Some(origin) => ORIGIN.scope(origin, work).await,

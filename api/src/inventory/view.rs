@@ -77,7 +77,7 @@ impl Look {
         latest: &LatestView,
         store: &Store,
     ) -> Result<InventoryView, StoreError> {
-        if self.since.age() < NO_TIME { Ok(self.view) } else { latest.now(store).await }
+        if self.since.age() < NO_TIME { Ok(self.view) } else { Box::pin(latest.now(store)).await }
     }
 }
 
@@ -222,7 +222,7 @@ impl<T: Item> Default for Found<T> {
 const MOST: usize = 10_000;
 
 /// What was read, by what it was asked for. What was not found is not kept: anyone can ask for
-/// anything.
+/// anything. Reading is boxed: it is rare, and every request would carry the room for it.
 #[derive(Debug)]
 struct Memo<K, V>(Mutex<HashMap<K, Arc<V>>>);
 
@@ -253,7 +253,7 @@ impl<K: Eq + Hash, V> Memo<K, V> {
     {
         match self.get(&key) {
             Some(value) => Ok(value),
-            None => Ok(self.keep(key, load().await?)),
+            None => Ok(self.keep(key, Box::pin(load()).await?)),
         }
     }
 
@@ -265,7 +265,7 @@ impl<K: Eq + Hash, V> Memo<K, V> {
         if let Some(value) = self.get(&key) {
             return Ok(Some(V::clone(&value)));
         }
-        let Some(value) = load().await? else { return Ok(None) };
+        let Some(value) = Box::pin(load()).await? else { return Ok(None) };
         Ok(Some(V::clone(&self.keep(key, value))))
     }
 }

@@ -79,7 +79,8 @@ impl Signing for Admitted<'_> {
     {
         let seat = self.seat.get_or_init(|| self.state.under_way.enter());
         if !seat.serves(self.since) {
-            let checked = self.check_again().await;
+            // Boxed: it is rare, and every request would carry the room for it.
+            let checked = Box::pin(self.check_again()).await;
             checked.map_err(|error| SigningError::NoLongerPermitted(Box::new(error)))?;
         }
         Signing::sign_certificate(&self.state.signer, request).await
