@@ -150,7 +150,8 @@ async fn connection<S: Service>(
         let Some(frame) = frame else { break };
         let (service, connection) = (service.clone(), Arc::clone(&connection));
         let (replies, broken) = (replies.clone(), broken.clone());
-        tokio::spawn(async move {
+        // Boxed: a task is moved several times while it begins and ends.
+        tokio::spawn(Box::pin(async move {
             let reply_with = async move |(reply, goes_on): (S::Reply, bool)| {
                 match WipedBuffer::of_json(&reply) {
                     // A peer that is gone gets no reply; what was done stands in the journal.
@@ -165,7 +166,7 @@ async fn connection<S: Service>(
             // Not before the reply is queued and, past its deadline, the request has ended: until
             // then it counts as in flight.
             drop(permit);
-        });
+        }));
     }
     drop(replies);
     // The writer ends once the last request in flight has let go of its sender.

@@ -140,8 +140,9 @@ const FIRST_REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 const HEADER_TIMEOUT: Duration = Duration::from_secs(30);
 const KEEP_ALIVE: Duration = Duration::from_secs(30);
 /// More headers than the service takes, so that it can say so itself: what hyper refuses has no
-/// body, and there is no way to give it one.
-const MAX_HEADERS: usize = 512;
+/// body, and there is no way to give it one. Not many more: hyper takes the room for as many with
+/// every request.
+const MAX_HEADERS: usize = 256;
 /// The same for their bytes.
 const MAX_HEADER_LIST: u32 = 512 * 1024;
 const MAX_STREAMS: u32 = 128;

@@ -15,6 +15,7 @@ use crate::config::Config;
 use crate::random::Random;
 use crate::settings::Settings;
 use crate::store::account::{Account, Group};
+use crate::store::inventory_version::UNSEEN;
 use crate::store::team::Team;
 use crate::store::{Store, StoreError, Write};
 
@@ -108,6 +109,8 @@ pub async fn reset_password(
     };
     let done = done.await;
     store.close().await;
+    // The service has seen it when this says so.
+    tokio::time::sleep(UNSEEN).await;
     done
 }
 

@@ -11,7 +11,7 @@ use tokio::time::timeout;
 use super::audit::AuditChain;
 use super::certificate::{Writer, WriterHandle};
 use super::health::Health;
-use super::inventory_version::Readings;
+use super::inventory_version::{InventoryChange, Readings};
 use super::seat::Seat;
 use super::write::{Lent, Write};
 use super::{StoreError, loss, schema};
@@ -163,7 +163,9 @@ impl Store {
             Engine::Postgres => self.pool.acquire().await.map(Lent::Pooled),
         };
         let connection = connection.map_err(StoreError::of("any"))?;
-        Ok(Write::before_begin(connection, Arc::clone(&self.health), self.chain.clone(), turn))
+        let (health, chain) = (Arc::clone(&self.health), self.chain.clone());
+        let change = InventoryChange::none(Arc::clone(&self.readings));
+        Ok(Write::before_begin(connection, health, chain, change, turn))
     }
 
     /// Which engine it is.

@@ -5,6 +5,8 @@
 //! Certificate Issuers, who may use what, and which tokens were ended.
 
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex as Lock, PoisonError};
+use std::time::{Duration, Instant};
 
 use chancery_shared::hexadecimal;
 use sqlx::pool::PoolConnection;
@@ -31,11 +33,55 @@ statements! {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct InventoryVersion(u128);
 
+/// On SQLite a change by another program than this one, such as a password that an operator sets, is
+/// seen after so long; one by this program is seen at once.
+pub(crate) const UNSEEN: Duration = Duration::from_millis(10);
+
 /// Requests that come while the version is being read share the next reading.
 #[derive(Debug, Default)]
 pub(super) struct Readings {
     arrivals: AtomicU64,
     latest: Mutex<Reading>,
+    begun: AtomicU64,
+    ended: AtomicU64,
+    kept: Lock<Option<Kept>>,
+}
+
+/// A reading that serves for a moment, unless this program changes the inventory meanwhile.
+#[derive(Clone, Copy, Debug)]
+struct Kept {
+    version: InventoryVersion,
+    began: Instant,
+    changes: u64,
+}
+
+/// What a transaction of this program does to the inventory, until it is committed or undone.
+#[derive(Debug)]
+pub(super) struct InventoryChange {
+    readings: Arc<Readings>,
+    has_begun: bool,
+}
+
+impl InventoryChange {
+    /// Nothing yet.
+    pub(super) fn none(readings: Arc<Readings>) -> Self {
+        Self { readings, has_begun: false }
+    }
+
+    fn begin(&mut self) {
+        if !self.has_begun {
+            self.readings.begun.fetch_add(1, Ordering::SeqCst);
+            self.has_begun = true;
+        }
+    }
+}
+
+impl Drop for InventoryChange {
+    fn drop(&mut self) {
+        if self.has_begun {
+            self.readings.ended.fetch_add(1, Ordering::SeqCst);
+        }
+    }
 }
 
 /// A reading, good for everyone who came before it began.
@@ -53,18 +99,40 @@ impl Readings {
     pub(super) async fn leave(&self) {
         self.latest.lock().await.connection.take();
     }
+
+    /// How many changes of this program have ended; `None` while there is one.
+    fn changes(&self) -> Option<u64> {
+        // In this order: a change that begins in between shows as one.
+        let ended = self.ended.load(Ordering::SeqCst);
+        (self.begun.load(Ordering::SeqCst) == ended).then_some(ended)
+    }
+
+    fn kept(&self, now: Instant) -> Option<InventoryVersion> {
+        let kept = (*self.kept.lock().unwrap_or_else(PoisonError::into_inner))?;
+        let is_young = now.saturating_duration_since(kept.began) < UNSEEN;
+        (is_young && self.changes() == Some(kept.changes)).then_some(kept.version)
+    }
+
+    fn keep(&self, kept: Kept) {
+        *self.kept.lock().unwrap_or_else(PoisonError::into_inner) = Some(kept);
+    }
 }
 
 impl Store {
-    /// The state of the inventory now, or at a moment after this was called.
+    /// The state of the inventory now, or at a moment after this was called; on SQLite without what
+    /// another program has changed within [`UNSEEN`].
     ///
     /// # Errors
     ///
     /// Only if the database fails.
     pub async fn inventory_version(&self) -> Result<InventoryVersion, StoreError> {
-        // The connection of whoever reads may be dead, and nobody is to wait for that.
+        if let Some(version) = self.readings().kept(Instant::now()) {
+            return Ok(version);
+        }
+        // The connection of whoever reads may be dead, and nobody is to wait for that. Boxed: every
+        // request would carry the room for it.
         let late = |_| StoreError::of(TABLE)(sqlx::Error::PoolTimedOut);
-        timeout(ACQUIRE_TIMEOUT, self.share_reading()).await.map_err(late)?
+        Box::pin(timeout(ACQUIRE_TIMEOUT, self.share_reading())).await.map_err(late)?
     }
 
     async fn share_reading(&self) -> Result<InventoryVersion, StoreError> {
@@ -80,8 +148,13 @@ impl Store {
             Some(kept) => kept,
             None => self.pool().acquire().await.map_err(StoreError::of(TABLE))?,
         };
+        let (began, changes) = (Instant::now(), readings.changes());
         let version = read(&mut connection).await?;
+        // On PostgreSQL other processes change the inventory too, and nothing may be missed.
         let connection = (self.engine() == EngineName::Sqlite).then_some(connection);
+        if let (Some(_), Some(changes)) = (&connection, changes) {
+            readings.keep(Kept { version, began, changes });
+        }
         *latest = Reading { covers, version, connection };
         Ok(version)
     }
@@ -101,6 +174,7 @@ async fn read(connection: &mut AnyConnection) -> Result<InventoryVersion, StoreE
 impl Write {
     /// Part of every transaction that may have changed the inventory.
     pub(super) async fn change_inventory_version(&mut self) -> Result<(), StoreError> {
+        self.inventory_change().begin();
         let mut version = [0; 16];
         SystemRandom.fill(&mut version);
         let done =
@@ -108,3 +182,6 @@ impl Write {
         done.map(drop).map_err(StoreError::of(TABLE))
     }
 }
+
+#[cfg(test)]
+mod tests;

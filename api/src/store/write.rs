@@ -13,6 +13,7 @@ use super::StoreError;
 use super::audit::{AuditChain, AuditEntry};
 use super::engine::EngineName;
 use super::health::Health;
+use super::inventory_version::InventoryChange;
 use super::seat::Seated;
 
 /// A transaction that writes. What is dropped is undone by ending its connection: a full disk can
@@ -23,6 +24,7 @@ pub struct Write {
     is_over: bool,
     health: Arc<Health>,
     chain: AuditChain,
+    inventory_change: InventoryChange,
     /// The next one's turn comes when it is over.
     _turn: Option<OwnedMutexGuard<()>>,
 }
@@ -97,9 +99,10 @@ impl Write {
         connection: Lent,
         health: Arc<Health>,
         chain: AuditChain,
+        inventory_change: InventoryChange,
         turn: Option<OwnedMutexGuard<()>>,
     ) -> Self {
-        Self { connection, is_over: false, health, chain, _turn: turn }
+        Self { connection, is_over: false, health, chain, inventory_change, _turn: turn }
     }
 
     /// Makes what was written durable and visible together with `entry` of the audit, and lets every
@@ -165,6 +168,10 @@ impl Write {
     /// As [`Self::commit`].
     pub async fn let_go(self) -> Result<(), StoreError> {
         self.commit_unaudited(Unaudited::Nothing).await
+    }
+
+    pub(super) fn inventory_change(&mut self) -> &mut InventoryChange {
+        &mut self.inventory_change
     }
 
     /// What this transaction removes must not stay in the log.

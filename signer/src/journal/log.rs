@@ -28,6 +28,8 @@ pub(super) struct Log {
     tail: Tail,
     is_torn: bool,
     staged: Staged,
+    /// Where an entry is written before it is staged; kept for its room.
+    body: Vec<u8>,
     last_sync: Duration,
 }
 
@@ -72,6 +74,7 @@ impl Log {
             tail,
             is_torn: false,
             staged,
+            body: Vec::new(),
             last_sync,
         })
     }
@@ -91,11 +94,13 @@ impl Log {
     pub(super) fn stage(&mut self, event: Event) -> Result<JournalHead, JournalError> {
         let (seq, prev) = (self.staged.tail.seq + 1, self.staged.tail.hash);
         let entry = Entry { seq, time: self.clock.now(), prev, event };
-        let body = serde_json::to_vec(&entry).map_err(JournalError::Unencodable)?;
+        self.body.clear();
+        serde_json::to_writer(&mut self.body, &entry).map_err(JournalError::Unencodable)?;
+        let body = self.body.as_slice();
         let in_group = if self.staged.entries == 0 { InGroup::First } else { InGroup::Later };
         let before = self.staged.bytes.len();
-        record::encode(&body, in_group, &mut self.staged.bytes)?;
-        if let Err(damage) = self.staged.tail.advance(&entry.event, hash_of(&body)) {
+        record::encode(body, in_group, &mut self.staged.bytes)?;
+        if let Err(damage) = self.staged.tail.advance(&entry.event, hash_of(body)) {
             self.staged.bytes.truncate(before);
             return Err(match damage {
                 Damage::OutcomeWithoutIntent { intent } => JournalError::NotOpen { intent },

@@ -16,6 +16,7 @@ mod sign;
 mod tests;
 
 use std::error::Error as _;
+use std::pin::Pin;
 use std::sync::Arc;
 
 use chancery_shared::bytes::{Bytes, Fixed, Hash};
@@ -82,29 +83,37 @@ pub(crate) fn envelope(id: Option<u64>, answer: Answer) -> ReplyEnvelope<Reply> 
 }
 
 async fn perform(signer: &Signer, connection: &ConnectionSerials, request: Request) -> Answer {
-    match request {
-        Request::Hello(hello) => hello::hello(signer, connection, &hello).await,
-        Request::CreateCaKey(create) => keys::create(signer, create).await,
-        Request::SignCertificate(sign) => sign::certificate(signer, connection, sign).await,
+    // Boxed: every signature would carry the room for the largest of them.
+    let rare: Pin<Box<dyn Future<Output = Answer> + Send + '_>> = match request {
+        Request::SignCertificate(sign) => return sign::certificate(signer, connection, sign).await,
+        Request::ApprovalStatus(query) => return approvals::status(signer, &query),
+        Request::Hello(hello) => {
+            Box::pin(async move { hello::hello(signer, connection, &hello).await })
+        }
+        Request::CreateCaKey(create) => Box::pin(keys::create(signer, create)),
         Request::SignOwnCertificate(sign) => {
-            ca_certificate::sign_own(signer, connection, sign).await
+            Box::pin(ca_certificate::sign_own(signer, connection, sign))
         }
         Request::SignCaCertificate(sign) => {
-            ca_certificate::sign_below(signer, connection, sign).await
+            Box::pin(ca_certificate::sign_below(signer, connection, sign))
         }
-        Request::InstallCaCertificate(install) => ca_certificate::install(signer, install).await,
-        Request::DisableKey(change) => keys::disable(signer, change).await,
-        Request::EnableKey(change) => keys::enable(signer, change).await,
-        Request::DestroyKey(change) => keys::destroy(signer, change).await,
-        Request::ApprovalStatus(query) => approvals::status(signer, &query),
-        Request::Seal(seal) => seal::seal(signer, seal).await,
-        Request::Unseal(unseal) => seal::unseal(signer, unseal).await,
-        Request::ReadJournal(read) => {
-            let part = move |journal: &Journal| journal.read(read.after, JOURNAL_PART);
-            let entries = signer.journal.reading(part).await?;
-            Ok((Reply::Journal(JournalPart { entries }), None))
+        Request::InstallCaCertificate(install) => {
+            Box::pin(ca_certificate::install(signer, install))
         }
-    }
+        Request::DisableKey(change) => Box::pin(keys::disable(signer, change)),
+        Request::EnableKey(change) => Box::pin(keys::enable(signer, change)),
+        Request::DestroyKey(change) => Box::pin(keys::destroy(signer, change)),
+        Request::Seal(seal) => Box::pin(seal::seal(signer, seal)),
+        Request::Unseal(unseal) => Box::pin(seal::unseal(signer, unseal)),
+        Request::ReadJournal(read) => Box::pin(read_journal(signer, read)),
+    };
+    rare.await
+}
+
+async fn read_journal(signer: &Signer, read: v1::ReadJournal) -> Answer {
+    let part = move |journal: &Journal| journal.read(read.after, JOURNAL_PART);
+    let entries = signer.journal.reading(part).await?;
+    Ok((Reply::Journal(JournalPart { entries }), None))
 }
 
 /// What a refusal's journal entry has to say of the request.
