@@ -1,7 +1,9 @@
 //! Bearer tokens: JWTs (RFC 7519), HMAC-SHA-256, checked against the service's own clock.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use aws_lc_rs::digest::{SHA256, digest};
 use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;
 use base64::Engine as _;
@@ -17,6 +19,9 @@ use super::token_keys::TokenKey;
 pub struct BearerTokens {
     keys: Vec<Key>,
     validation: Validation,
+    /// What the tokens said that were verified lately, by their SHA-256: most requests come with one
+    /// that an earlier request had.
+    known: Mutex<HashMap<[u8; 32], Claims>>,
 }
 
 struct Key {
@@ -90,7 +95,7 @@ impl BearerTokens {
         let mut validation = Validation::new(ALGORITHM);
         validation.validate_exp = false;
         validation.required_spec_claims = HashSet::new();
-        Self { keys: keys.collect(), validation }
+        Self { keys: keys.collect(), validation, known: Mutex::default() }
     }
 
     /// A token for `user`; `None` without a key.
@@ -123,10 +128,36 @@ impl BearerTokens {
         if token.len() > MAX_LENGTH {
             return Err(BearerError::Invalid);
         }
+        let mut hash = [0; 32];
+        hash.copy_from_slice(digest(&SHA256, token.as_bytes()).as_ref());
+        let known = self.known().get(&hash).copied();
+        let claims = match known {
+            Some(claims) => claims,
+            None => {
+                let claims = self.read(token)?;
+                self.keep(hash, claims);
+                claims
+            }
+        };
+        Ok((claims, claims.check_time(now)))
+    }
+
+    fn read(&self, token: &str) -> Result<Claims, BearerError> {
         let key = self.key_of(token).ok_or(BearerError::Invalid)?;
         let read = jsonwebtoken::decode(token, &key.decoding, &self.validation);
-        let claims: Claims = read.map_err(|_| BearerError::Invalid)?.claims;
-        Ok((claims, claims.check_time(now)))
+        read.map(|token| token.claims).map_err(|_| BearerError::Invalid)
+    }
+
+    fn keep(&self, hash: [u8; 32], claims: Claims) {
+        let mut known = self.known();
+        if known.len() >= MOST_KNOWN {
+            known.clear();
+        }
+        known.insert(hash, claims);
+    }
+
+    fn known(&self) -> MutexGuard<'_, HashMap<[u8; 32], Claims>> {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The key that the token names, mostly without decoding its header a second time.
@@ -179,6 +210,8 @@ fn after_scheme(text: &str) -> Option<&str> {
 const ALGORITHM: Algorithm = Algorithm::HS256;
 /// Ours have about 300 bytes.
 const MAX_LENGTH: usize = 2048;
+/// So many tokens are known without being verified again.
+const MOST_KNOWN: usize = 4096;
 /// Two hosts' clocks may differ by so many seconds: a token may seem issued that much later.
 const CLOCK_DIFFERENCE: i64 = 60;
 

@@ -74,8 +74,38 @@ fn a_token_of_the_former_key_still_passes_and_of_a_removed_one_does_not() {
 }
 
 #[test]
+fn a_token_that_is_known_is_judged_by_the_time_as_any_other() {
+    let (tokens, token) = (tokens(), issued());
+    let first = passes(&tokens, &token, NOW);
+
+    assert_eq!(passes(&tokens, &token, NOW), first);
+    assert_eq!(passes(&tokens, &token, NOW + Duration::MINUTE), Err(BearerError::Expired));
+    let early = NOW - Duration::seconds(CLOCK_DIFFERENCE + 1);
+    assert_eq!(passes(&tokens, &token, early), Err(BearerError::Invalid));
+}
+
+#[test]
+fn no_more_tokens_are_kept_than_there_is_room_for_and_all_pass() {
+    let tokens = tokens();
+    for number in 0..=MOST_KNOWN {
+        let mut id = [0; 12];
+        id[..8].copy_from_slice(&number.to_be_bytes());
+        let id = RowId::from_bytes(id);
+        let user = UserId::from_bytes([1; 12]);
+        let token = tokens.issue(user, 3, id, NOW, Duration::MINUTE).unwrap();
+
+        for _ in 0..2 {
+            assert_eq!(passes(&tokens, &token, NOW).unwrap().jti, id);
+        }
+        assert!(tokens.known().len() <= MOST_KNOWN);
+    }
+}
+
+#[test]
 fn a_token_that_was_touched_is_invalid() {
-    let token = issued();
+    let (tokens, token) = (tokens(), issued());
+    // The genuine one is known: nothing near it passes for its sake.
+    passes(&tokens, &token, NOW).unwrap();
     let (rest, signature) = token.rsplit_once('.').unwrap();
     let (header, payload) = rest.split_once('.').unwrap();
     let mut touched = vec![
@@ -104,7 +134,7 @@ fn a_token_that_was_touched_is_invalid() {
     }
 
     for text in touched {
-        assert_eq!(passes(&tokens(), &text, NOW), Err(BearerError::Invalid), "{text:.400}");
+        assert_eq!(passes(&tokens, &text, NOW), Err(BearerError::Invalid), "{text:.400}");
     }
 }
 
