@@ -6,7 +6,7 @@ use chancery_shared::id::{CertificateId, RowId};
 use chancery_shared::wire::JournalHead;
 
 use super::rows::{History, KeptKey};
-use super::{HistoryEntry, NewCertificate, TABLE, search};
+use super::{Certificate, HistoryEntry, NewCertificate, TABLE, search};
 use crate::certificate::history::HistoryEvent;
 use crate::store::row::At;
 use crate::store::{Store, StoreError, Write};
@@ -14,6 +14,10 @@ use crate::store::{Store, StoreError, Write};
 statements! {
     KEEP = "
         UPDATE certificate SET has_key_data = 1 WHERE certificate_id = $1 AND has_key_data = 0";
+    /// The record of a certificate that was not signed here.
+    FROM_ELSEWHERE = "
+        SELECT certificate_id FROM certificate
+         WHERE signer_id IS NULL AND issuer_key = $1 AND serial_number = $2";
 }
 
 /// What came of recording a certificate. Both mean that it is recorded.
@@ -93,6 +97,25 @@ impl Write {
         }
         self.insert_beside(&[new]).await?;
         Ok(Inserted::New(certificate.id))
+    }
+
+    /// Whether the certificate has a record under another entry of the journal, or under none. One of
+    /// an end entity that was signed here names one entry, and its index tells; one from elsewhere names
+    /// none, one of a CA that of its signature or that of its installation.
+    pub(super) async fn is_recorded(
+        &mut self,
+        certificate: &Certificate,
+    ) -> Result<bool, StoreError> {
+        let names_one_entry = certificate.journal.is_some() && !certificate.is_ca;
+        let sql =
+            if names_one_entry { FROM_ELSEWHERE } else { search::id_by_serial(self.engine()) };
+        let found: Option<String> = sqlx::query_scalar(sql)
+            .bind(&certificate.issuer_key)
+            .bind(&certificate.serial_number)
+            .fetch_optional(self.connection())
+            .await
+            .map_err(StoreError::of(TABLE))?;
+        Ok(found.is_some())
     }
 
     /// A request that comes after reconciliation brings the key that was held to be lost.

@@ -76,7 +76,7 @@ impl Row for &Certificate {
 /// A certificate has one record, whoever comes second.
 pub(super) fn once(engine: EngineName) -> &'static str {
     match engine {
-        // The schema's triggers leave out what this can't tell.
+        // What this can't tell, is_recorded does.
         EngineName::Sqlite => " ON CONFLICT (signer_id, journal_seq, serial_number) DO NOTHING",
         EngineName::Postgres => " ON CONFLICT (issuer_key, serial_number) DO NOTHING",
     }
@@ -197,8 +197,18 @@ impl Write {
         &mut self,
         new: &[&NewCertificate],
     ) -> Result<usize, StoreError> {
-        let rows: Vec<_> = new.iter().map(|new| &new.certificate).collect();
-        self.insert_rows(&rows).await
+        if self.engine() == EngineName::Postgres {
+            let rows: Vec<_> = new.iter().map(|new| &new.certificate).collect();
+            return self.insert_rows(&rows).await;
+        }
+        // One by one: each may be there since the one before it.
+        let mut inserted = 0;
+        for new in new {
+            if !self.is_recorded(&new.certificate).await? {
+                inserted += self.insert_rows(&[&new.certificate]).await?;
+            }
+        }
+        Ok(inserted)
     }
 
     /// Inserts what goes with certificates whose rows were inserted: their CSRs, histories and

@@ -39,7 +39,7 @@ fn text(certificates: usize) -> Option<&'static str> {
     static TEXTS: [OnceLock<String>; COUNTS.len()] = [const { OnceLock::new() }; COUNTS.len()];
     let made = TEXTS.get(COUNTS.iter().position(|count| *count == certificates)?)?;
     Some(made.get_or_init(|| {
-        let mut statements = vec!["BEGIN IMMEDIATE".to_owned()];
+        let mut statements = vec!["BEGIN IMMEDIATE".to_owned(), none_from_elsewhere(certificates)];
         statements.extend(inserts::<&Certificate>(certificates));
         statements.extend(inserts::<Csr<'_>>(certificates));
         statements.extend(inserts::<History<'_>>(certificates));
@@ -49,6 +49,18 @@ fn text(certificates: usize) -> Option<&'static str> {
         statements.extend([audit::among_others(), "COMMIT".to_owned()]);
         statements.join(";\n")
     }))
+}
+
+/// Takes the whole transaction back where one of so many came from elsewhere before: its request, a
+/// NULL, has no place in the table. Their other records stand in the way of the rows themselves.
+fn none_from_elsewhere(certificates: usize) -> String {
+    let rows = vec!["(?, ?)"; certificates].join(", ");
+    format!(
+        "INSERT OR ROLLBACK INTO csr (csr_id, der)
+         SELECT certificate_id, NULL FROM (VALUES {rows}) AS one
+                CROSS JOIN certificate INDEXED BY certificate_from_elsewhere
+          WHERE signer_id IS NULL AND serial_number = one.column1 AND issuer_key = one.column2"
+    )
 }
 
 /// One at fault, or one that is there already, takes the whole transaction back: what goes with it
@@ -85,12 +97,18 @@ impl Store {
         let certificates: Vec<_> = new.iter().map(|new| &new.certificate).collect();
         let csrs: Vec<_> = new.iter().filter_map(|new| Csr::of(new)).collect();
         let histories: Vec<_> = new.iter().flat_map(|new| History::of(new)).collect();
-        // A trigger leaves out a CA's row where it is there already, and nothing would tell.
-        let is_plain = |new: &&NewCertificate| new.key_data.is_none() && !new.certificate.is_ca;
+        // Of these alone the statements tell where one is there already.
+        let is_plain = |new: &&NewCertificate| {
+            let Certificate { is_ca, journal, .. } = &new.certificate;
+            new.key_data.is_none() && !is_ca && journal.is_some()
+        };
         if csrs.len() != new.len() || histories.len() != new.len() || !new.iter().all(is_plain) {
             return Ok(false);
         }
         let query = sqlx::query(AssertSqlSafe(text));
+        let query = certificates
+            .iter()
+            .fold(query, |query, row| query.bind(&row.serial_number).bind(&row.issuer_key));
         let query = certificates.iter().fold(query, |query, row| row.bind(query));
         let query = csrs.iter().fold(query, |query, row| row.bind(query));
         let query = histories.iter().fold(query, |query, row| row.bind(query));

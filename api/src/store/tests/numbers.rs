@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use chancery_shared::id::CertificateId;
+use futures::future::join_all;
 use sqlx::AnyPool;
 
 use super::fixtures::{certificate, head};
@@ -68,6 +69,53 @@ async fn a_certificate_is_recorded_once_whichever_way_it_came_before() {
                 let found = test.store.certificate(first.certificate.id).await.unwrap().unwrap();
                 assert_eq!(found.history, first.history, "{engine}, {case}");
             }
+        }
+    }
+}
+
+#[tokio::test]
+async fn of_many_that_come_together_those_that_have_a_record_are_told() {
+    for (engine, test) in both().await {
+        for (is_indexed, first) in [(false, 100), (true, 200)] {
+            let known = [from_elsewhere(first), from_elsewhere(first + 1), of_ca(first + 2, first)];
+            for each in &known {
+                test.store.insert_certificate(each.clone()).await.unwrap();
+            }
+            if is_indexed {
+                test.store.index_texts(1, 1000).await.unwrap();
+            }
+            let (known_ids, known_serials): (Vec<_>, Vec<_>) = known
+                .iter()
+                .map(|new| (new.certificate.id, new.certificate.serial_number.clone()))
+                .unzip();
+            let new = |number: u64| numbered(first + number);
+            // None of them, then one beside four that have none.
+            for (from, again) in [(10, None), (20, Some(0)), (30, Some(1)), (40, Some(2))] {
+                let mut batch: Vec<_> = (from..from + 5).map(new).collect();
+                if let Some(known) = again {
+                    batch[3].certificate.serial_number = known_serials[known].clone();
+                    batch[3].certificate.is_ca = known == 2;
+                }
+
+                let results =
+                    join_all(batch.iter().map(|each| test.store.insert_certificate(each.clone())));
+
+                for (index, (result, new)) in results.await.into_iter().zip(&batch).enumerate() {
+                    let expected = match again {
+                        Some(known) if index == 3 => Inserted::AlreadyThere(known_ids[known]),
+                        _ => Inserted::New(new.certificate.id),
+                    };
+                    assert_eq!(result.unwrap(), expected, "{engine}, {again:?}, {index}");
+                }
+            }
+            // Two of one certificate that come together.
+            let mut twice = [of_ca(first + 50, first + 50), of_ca(first + 51, first + 51)];
+            twice[1].certificate.serial_number = twice[0].certificate.serial_number.clone();
+            let results =
+                join_all(twice.iter().map(|each| test.store.insert_certificate(each.clone())));
+            let ids: Vec<_> =
+                results.await.into_iter().map(|result| result.unwrap().id()).collect();
+            assert_eq!(ids, [twice[0].certificate.id; 2], "{engine}");
         }
     }
 }
