@@ -71,7 +71,8 @@ fn residues(number: &[u8]) -> impl Iterator<Item = (u32, u32)> {
 fn words(number: &[u8]) -> Vec<u32> {
     let (head, words) = number.as_rchunks::<4>();
     let head = head.iter().fold(0, |word, byte| word << 8 | u32::from(*byte));
-    words.iter().rev().map(|word| u32::from_be_bytes(*word)).chain([head]).collect()
+    let head = (head != 0).then_some(head);
+    words.iter().rev().map(|word| u32::from_be_bytes(*word)).chain(head).collect()
 }
 
 /// Some primes whose product has 32 bits: a long number is gone through once for all of them, and
@@ -80,7 +81,7 @@ struct Product {
     primes: Vec<u32>,
     value: u64,
     /// What each word counts, modulo the product.
-    places: [u64; WORDS],
+    places: [u32; WORDS],
     /// What the word behind those counts.
     next_place: u64,
 }
@@ -94,7 +95,7 @@ impl Product {
         let mut place = 1;
         let places = std::array::from_fn(|_| {
             let next = (place << 32) % value;
-            std::mem::replace(&mut place, next)
+            u32::try_from(std::mem::replace(&mut place, next)).unwrap_or(u32::MAX)
         });
         Self { primes, value, places, next_place: place }
     }
@@ -102,10 +103,15 @@ impl Product {
     /// Of a number in words, the lowest first.
     fn remainder(&self, words: &[u32]) -> u32 {
         let rest = words.chunks(WORDS).rev().fold(0, |rest: u64, words| {
-            let words = words.iter().zip(&self.places);
-            let sum: u128 = words.map(|(word, place)| u128::from(u64::from(*word) * place)).sum();
-            let sum = sum + u128::from(rest * self.next_place);
-            u64::try_from(sum % u128::from(self.value)).unwrap_or(u64::MAX)
+            // Each half in a sum of its own, which 64 bits hold: several words are done at once.
+            let (mut low, mut high) = (0, 0);
+            for (word, place) in words.iter().zip(&self.places) {
+                let counts = u64::from(*word) * u64::from(*place);
+                low += counts & u64::from(u32::MAX);
+                high += counts >> 32;
+            }
+            let high = ((high % self.value) << 32) % self.value;
+            (low % self.value + high + (rest * self.next_place) % self.value) % self.value
         });
         u32::try_from(rest).unwrap_or(u32::MAX)
     }
