@@ -1,6 +1,8 @@
 //! Signature verification by AlgorithmIdentifier: CSRs, and what a token has signed.
 
-use aws_lc_rs::signature::{self as aws, UnparsedPublicKey, VerificationAlgorithm};
+use aws_lc_rs::signature::{
+    self as aws, ParsedPublicKey, UnparsedPublicKey, VerificationAlgorithm,
+};
 use der::Decode as _;
 use der::asn1::ObjectIdentifier;
 use spki::SubjectPublicKeyInfoRef;
@@ -68,14 +70,49 @@ pub fn verify_as(
     message: &[u8],
     signature: &[u8],
 ) -> Result<(), SignatureError> {
+    let (verification, key) = read(spki, algorithm)?;
+    UnparsedPublicKey::new(verification, key)
+        .verify(message, signature)
+        .map_err(|_| SignatureError::Wrong)
+}
+
+/// A public key that is read once, for many signatures of one algorithm.
+#[derive(Clone, Debug)]
+pub struct Verifier(ParsedPublicKey);
+
+impl Verifier {
+    /// With the key of this SubjectPublicKeyInfo, DER.
+    ///
+    /// # Errors
+    ///
+    /// As [`verify`], but for [`SignatureError::Wrong`].
+    pub fn new(spki: &[u8], algorithm: SignatureAlgorithm) -> Result<Self, SignatureError> {
+        let (verification, key) = read(spki, algorithm)?;
+        let key = ParsedPublicKey::new(verification, key);
+        key.map(Self).map_err(|_| SignatureError::BadPublicKey)
+    }
+
+    /// Verifies one signature.
+    ///
+    /// # Errors
+    ///
+    /// [`SignatureError::Wrong`].
+    pub fn verify(&self, message: &[u8], signature: &[u8]) -> Result<(), SignatureError> {
+        self.0.verify_sig(message, signature).map_err(|_| SignatureError::Wrong)
+    }
+}
+
+/// How signatures of the key are verified, and the key itself.
+fn read(
+    spki: &[u8],
+    algorithm: SignatureAlgorithm,
+) -> Result<(&'static dyn VerificationAlgorithm, &[u8]), SignatureError> {
     let spki = SubjectPublicKeyInfoRef::from_der(spki).map_err(|_| SignatureError::BadPublicKey)?;
     let key = spki.subject_public_key.as_bytes().ok_or(SignatureError::BadPublicKey)?;
     let curve = spki.algorithm.parameters_oid().ok();
     let verification = verification(spki.algorithm.oid, curve, algorithm)
         .ok_or(SignatureError::AlgorithmMismatch)?;
-    UnparsedPublicKey::new(verification, key)
-        .verify(message, signature)
-        .map_err(|_| SignatureError::Wrong)
+    Ok((verification, key))
 }
 
 fn verification(

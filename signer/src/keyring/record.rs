@@ -1,9 +1,10 @@
 //! One CA key as the keyring knows it.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use chancery_shared::bytes::Bytes;
 use chancery_shared::id::KeyId;
+use chancery_shared::signature::Verifier;
 use chancery_shared::wire::algorithm::{KeyAlgorithm, SignatureAlgorithm};
 use chancery_shared::wire::journal::Event;
 use chancery_shared::wire::policy::Policy;
@@ -54,6 +55,9 @@ pub struct KeyRecord {
     /// Parsed from `ca_chain`; absent in the file.
     #[serde(skip)]
     ca_certificate: Option<Arc<CaCertificate>>,
+    /// Made of `spki` by the first who asks; absent in the file.
+    #[serde(skip)]
+    verifier: OnceLock<Option<Arc<Verifier>>>,
     /// Read by each use of the key, written by whoever waits for their end.
     #[serde(skip)]
     gate: Arc<RwLock<()>>,
@@ -85,12 +89,14 @@ impl KeyRecord {
             spki: Bytes::default(),
             ca_chain: Vec::new(),
             ca_certificate: None,
+            verifier: OnceLock::new(),
             gate: Arc::default(),
         })
     }
 
     pub(super) fn created(&self, spki: &Bytes) -> Self {
-        Self { spki: spki.clone(), life: Life::Live, ..self.clone() }
+        let verifier = OnceLock::new();
+        Self { spki: spki.clone(), life: Life::Live, verifier, ..self.clone() }
     }
 
     pub(super) fn installed(&self, chain: &[Bytes]) -> Self {
@@ -116,6 +122,13 @@ impl KeyRecord {
     #[must_use]
     pub fn spki(&self) -> &[u8] {
         self.spki.as_slice()
+    }
+
+    /// Verifies what it signed; none while pending.
+    #[must_use]
+    pub fn verifier(&self) -> Option<Arc<Verifier>> {
+        let make = || Verifier::new(self.spki(), self.signature_algorithm).ok().map(Arc::new);
+        self.verifier.get_or_init(make).clone()
     }
 
     /// Its CA certificate, once one is installed.

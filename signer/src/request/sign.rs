@@ -160,7 +160,7 @@ pub(super) async fn carry_out(
         (recorded.intent(), hexadecimal::encode(recorded.serial_number()));
 
     // 6.6 The token signs, and the signature is verified with the CA's public key.
-    let key = token.ca_key(record.key_id, record.signature_algorithm, record.spki().to_vec());
+    let key = token.ca_key(record.key_id, record.signature_algorithm, record.verifier());
     fail_point::reach("signer: intended");
     let signature = match key.sign(recorded).await {
         Ok(signature) => Bytes(signature.value),

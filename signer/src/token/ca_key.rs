@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use chancery_shared::bytes::Bytes;
 use chancery_shared::id::KeyId;
-use chancery_shared::signature::verify_as;
+use chancery_shared::signature::Verifier;
 use chancery_shared::wire::algorithm::SignatureAlgorithm;
 
 use super::error::TokenError;
@@ -19,8 +19,8 @@ pub struct CaKey {
     token: Token,
     key_id: KeyId,
     algorithm: SignatureAlgorithm,
-    /// DER of the SubjectPublicKeyInfo, with which each signature is verified.
-    spki: Arc<[u8]>,
+    /// Of the public half, with which each signature is verified; without one nothing passes.
+    verifier: Option<Arc<Verifier>>,
 }
 
 /// A signature by a CA key, verified.
@@ -48,9 +48,9 @@ impl CaKey {
         token: Token,
         key_id: KeyId,
         algorithm: SignatureAlgorithm,
-        spki: Vec<u8>,
+        verifier: Option<Arc<Verifier>>,
     ) -> Self {
-        Self { token, key_id, algorithm, spki: spki.into() }
+        Self { token, key_id, algorithm, verifier }
     }
 
     /// Signs what was checked and recorded for this key, and verifies the signature with the
@@ -93,8 +93,8 @@ impl CaKey {
             return Err(TokenError::WrongSignature);
         };
         let value = finish(self.algorithm, raw).ok_or(TokenError::WrongSignature)?;
-        verify_as(&self.spki, self.algorithm, message, &value)
-            .map_err(|_| TokenError::WrongSignature)?;
+        let verifier = self.verifier.as_ref().ok_or(TokenError::WrongSignature)?;
+        verifier.verify(message, &value).map_err(|_| TokenError::WrongSignature)?;
         Ok(value)
     }
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use chancery_shared::bytes::Bytes;
 use chancery_shared::id::KeyId;
+use chancery_shared::signature::Verifier;
 use chancery_shared::wire::algorithm::{KeyAlgorithm, SignatureAlgorithm};
 use chancery_shared::wire::operator::TokenStatus;
 use chancery_shared::wire::v1::{TokenState, TokenSummary};
@@ -150,8 +151,13 @@ impl Token {
 
     /// The key of this id, with what the keyring knows of it. Whether the token holds it shows
     /// when it signs.
-    pub fn ca_key(&self, key_id: KeyId, algorithm: SignatureAlgorithm, spki: Vec<u8>) -> CaKey {
-        CaKey::new(self.clone(), key_id, algorithm, spki)
+    pub fn ca_key(
+        &self,
+        key_id: KeyId,
+        algorithm: SignatureAlgorithm,
+        verifier: Option<Arc<Verifier>>,
+    ) -> CaKey {
+        CaKey::new(self.clone(), key_id, algorithm, verifier)
     }
 
     /// Encrypts a data key of 32 bytes under the token's seal key.

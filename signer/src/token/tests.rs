@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use chancery_shared::id::KeyId;
+use chancery_shared::signature::Verifier;
 use chancery_shared::wire::algorithm::{KeyAlgorithm, SignatureAlgorithm};
 use chancery_shared::wire::v1::TokenState;
 use softhsm_test_harness::{LABEL, SO_PIN, SoftHsm, USER_PIN};
@@ -81,7 +82,11 @@ async fn until(token: &Token, state: TokenState) {
 async fn key(token: &Token, number: u8, key: KeyAlgorithm, how: SignatureAlgorithm) -> CaKey {
     let id = KeyId::from_bytes([number; 12]);
     let spki = token.create_key(id, key, how).await.unwrap();
-    token.ca_key(id, how, spki)
+    token.ca_key(id, how, verifier(&spki, how))
+}
+
+fn verifier(spki: &[u8], how: SignatureAlgorithm) -> Option<Arc<Verifier>> {
+    Some(Arc::new(Verifier::new(spki, how).unwrap()))
 }
 
 #[tokio::test]
@@ -116,7 +121,7 @@ async fn what_was_checked_for_another_key_or_algorithm_is_not_signed() {
     let token = start(&hsm).await;
     let (id, how) = (KeyId::from_bytes([1; 12]), SignatureAlgorithm::EcdsaSha256);
 
-    let key = token.ca_key(id, how, Vec::new());
+    let key = token.ca_key(id, how, None);
 
     assert_eq!(key.accept(id, how), Ok(()));
     for (id, how) in [
@@ -136,9 +141,11 @@ async fn a_signature_that_the_public_key_does_not_verify_never_leaves() {
     token.create_key(id, algorithm, how).await.unwrap();
     let other = token.create_key(KeyId::from_bytes([2; 12]), algorithm, how).await.unwrap();
 
-    let signature = token.ca_key(id, how, other).sign_bytes(b"to be signed").await;
+    for verifier in [verifier(&other, how), None] {
+        let signature = token.ca_key(id, how, verifier).sign_bytes(b"to be signed").await;
 
-    assert_eq!(signature, Err(TokenError::WrongSignature));
+        assert_eq!(signature, Err(TokenError::WrongSignature));
+    }
 }
 
 #[tokio::test]
