@@ -5,7 +5,9 @@
 
 use std::sync::LazyLock;
 
-use num_bigint::BigUint;
+use close_primes::has_close_primes;
+
+mod close_primes;
 
 /// Why an RSA key is as good as published.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -133,58 +135,6 @@ static PRODUCTS: LazyLock<Vec<Product>> = LazyLock::new(|| {
     products.into_iter().map(Product::of).collect()
 });
 
-/// How many steps of Fermat's method are tried, as other CAs do.
-const FERMAT_ROUNDS: u32 = 100;
-
-/// CVE-2022-26320: where the primes share their upper half, Fermat's method finds them at once.
-fn has_close_primes(modulus: &[u8]) -> bool {
-    let modulus = BigUint::from_bytes_be(modulus);
-    let root = modulus.sqrt();
-    if &root * &root == modulus {
-        return true;
-    }
-    // With n = a² − b², the factors are a − b and a + b.
-    let first = root + 1_u32;
-    let mut difference = &first * &first - &modulus;
-    // (a + 1)² − n = (a² − n) + 2a + 1
-    let mut step = first * 2_u32 + 1_u32;
-    for _ in 0..FERMAT_ROUNDS {
-        if is_square(&difference) {
-            return true;
-        }
-        difference += &step;
-        step += 2_u32;
-    }
-    false
-}
-
-/// The residues of squares modulo 64, a bit each.
-const SQUARES_MODULO_64: u64 = {
-    let (mut bits, mut root) = (0, 0);
-    while root < 64 {
-        bits |= 1 << (root * root % 64);
-        root += 1;
-    }
-    bits
-};
-
-/// Asks the cheap questions first: only 12 of 64 residues are squares, and so on.
-fn is_square(number: &BigUint) -> bool {
-    let low = number.iter_u32_digits().next().unwrap_or(0) % 64;
-    if SQUARES_MODULO_64 >> low & 1 == 0 {
-        return false;
-    }
-    let residue = u32::try_from(number % (63_u32 * 65 * 11)).unwrap_or(0);
-    for base in [63_u32, 65, 11] {
-        let residue = residue % base;
-        if !(0..base).any(|root| root * root % base == residue) {
-            return false;
-        }
-    }
-    let root = number.sqrt();
-    &root * &root == *number
-}
-
 /// Whether the encoding is of an Ed25519 point whose order divides 8, or not canonical: under
 /// such a key signatures can be made without the private key (RFC 8032, section 5.1.7; the
 /// points are those of order 1, 2, 4 and 8).
@@ -219,6 +169,8 @@ const SMALL_ORDER: [[u8; 32]; 5] = [
 
 #[cfg(test)]
 mod tests {
+    use num_bigint::BigUint;
+
     use super::*;
 
     #[test]

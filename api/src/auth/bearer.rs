@@ -131,13 +131,12 @@ impl BearerTokens {
         let mut hash = [0; 32];
         hash.copy_from_slice(digest(&SHA256, token.as_bytes()).as_ref());
         let known = self.known().get(&hash).copied();
-        let claims = match known {
-            Some(claims) => claims,
-            None => {
-                let claims = self.read(token)?;
-                self.keep(hash, claims);
-                claims
-            }
+        let claims = if let Some(claims) = known {
+            claims
+        } else {
+            let claims = self.read(token)?;
+            self.keep(hash, claims);
+            claims
         };
         Ok((claims, claims.check_time(now)))
     }
