@@ -12,8 +12,8 @@ use crate::name::string_types::{self, Corrected};
 use crate::name::subject_rules::{self, NameProblem};
 use crate::name::{DistinguishedName, SubjectAltName};
 
-/// A request whose names and kind of key may stand in a certificate. Whether a profile lets them is
-/// another question, and so is what [`Self::verify`] asks: the signer verifies that before it signs,
+/// A request whose names and key may stand in a certificate. Whether a profile lets them is another
+/// question, and so is whether its maker holds the key: the signer verifies that before it signs,
 /// and nothing else relies on it, so it is not verified twice for each certificate.
 #[derive(Clone, Debug)]
 pub struct ParsedCsr {
@@ -80,13 +80,12 @@ impl ParsedCsr {
         Ok(Self { der, subject, corrected, spki, key, extensions })
     }
 
-    /// Verifies that the key is not weak, and that whoever made the request holds the private key.
+    /// Verifies that whoever made the request holds the private key.
     ///
     /// # Errors
     ///
     /// Says whether key, algorithm or signature is at fault.
-    pub fn verify(&self) -> Result<(), CsrRequestError> {
-        self.key.check_strength(&self.spki).map_err(CsrRequestError::Key)?;
+    pub fn verify_possession(&self) -> Result<(), CsrRequestError> {
         let csr = Csr::from_der(&self.der).map_err(CsrRequestError::Csr)?;
         csr.verify_possession().map_err(CsrRequestError::Possession)
     }

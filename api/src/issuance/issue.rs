@@ -107,17 +107,17 @@ pub(super) fn understand(issuance: &CsrIssuance<'_>) -> Result<Understood, Issue
 }
 
 impl Understood {
-    pub(super) fn verify(&self) -> Result<(), CsrRequestError> {
-        self.csr.verify()
+    pub(super) fn verify_possession(&self) -> Result<(), CsrRequestError> {
+        self.csr.verify_possession()
     }
 
-    /// The signer says that the key is weak, or that possession is not proved; what is at fault is
-    /// said here, as of any other fault of the request.
+    /// The signer says that possession is not proved; what is at fault is said here, as of any
+    /// other fault of the request.
     fn explain(&self, error: IssueError) -> IssueError {
         match error {
             IssueError::Signing(error) if error.is_policy_refusal() => {
-                let fault = self.verify().err();
-                fault.map_or(IssueError::Signing(error), IssueError::Csr)
+                let unproven = self.verify_possession().err();
+                unproven.map_or(IssueError::Signing(error), IssueError::Csr)
             }
             other => other,
         }

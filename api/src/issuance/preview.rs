@@ -89,7 +89,7 @@ pub fn preview(issuance: &CsrIssuance<'_>) -> Result<Preview, IssueError> {
     let outcomes = account(issuance, &request, &plan);
     let preview = of(&circumstances(issuance), &plan, &request.subject(), &outcomes)?;
     // Of a request that is made the signer says it, after the draft.
-    request.verify().map_err(IssueError::Csr)?;
+    request.verify_possession().map_err(IssueError::Csr)?;
     Ok(preview)
 }
 

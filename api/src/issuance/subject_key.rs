@@ -1,4 +1,4 @@
-//! The public key of a request: of a kind that is taken here, well-formed, and not weak.
+//! The public key of a request: of a kind that is taken here, well-formed, and not known weak.
 
 use aws_lc_rs::signature::{self, ParsedPublicKey, VerificationAlgorithm};
 use chancery_shared::weak_key::{self, WeakModulus};
@@ -95,7 +95,7 @@ const OTHERS: [(&str, &str); 13] = [
 ];
 
 impl SubjectKeyKind {
-    /// Reads a SubjectPublicKeyInfo of a kind, a size and a form that are taken.
+    /// Reads and checks a SubjectPublicKeyInfo.
     ///
     /// # Errors
     ///
@@ -117,33 +117,11 @@ impl SubjectKeyKind {
             }
             EC => elliptic(info.algorithm.parameters, key),
             ED25519 if info.algorithm.parameters.is_some() => Err(SubjectKeyError::Malformed),
-            ED25519 => Ok(Self::Ed25519),
-            other => Err(SubjectKeyError::Algorithm(named(other))),
-        }
-    }
-
-    /// Whether the key that was read from `spki` is as hard to break as its kind is: no modulus that
-    /// can be factored, no point beside its curve. The signer asks this of every certificate.
-    ///
-    /// # Errors
-    ///
-    /// Says what makes it weak.
-    pub fn check_strength(self, spki: &[u8]) -> Result<(), SubjectKeyError> {
-        let info =
-            SubjectPublicKeyInfoRef::from_der(spki).map_err(|_| SubjectKeyError::Malformed)?;
-        let key = info.subject_public_key.as_bytes().ok_or(SubjectKeyError::Malformed)?;
-        match self {
-            Self::Rsa { .. } => {
-                let (modulus, _) = modulus_and_exponent(key)?;
-                weak_key::check_modulus(modulus).map_err(SubjectKeyError::Weak)
-            }
-            Self::EcP256 => on_curve(&signature::ECDSA_P256_SHA256_ASN1, key),
-            Self::EcP384 => on_curve(&signature::ECDSA_P384_SHA384_ASN1, key),
-            Self::EcP521 => on_curve(&signature::ECDSA_P521_SHA512_ASN1, key),
-            Self::Ed25519 if key.try_into().is_ok_and(weak_key::has_small_order) => {
+            ED25519 if key.try_into().is_ok_and(weak_key::has_small_order) => {
                 Err(SubjectKeyError::Point)
             }
-            Self::Ed25519 => on_curve(&signature::ED25519, key),
+            ED25519 => on_curve(&signature::ED25519, key, Self::Ed25519),
+            other => Err(SubjectKeyError::Algorithm(named(other))),
         }
     }
 
@@ -162,7 +140,12 @@ impl SubjectKeyKind {
 }
 
 fn rsa(key: &[u8]) -> Result<SubjectKeyKind, SubjectKeyError> {
-    let (modulus, exponent) = modulus_and_exponent(key)?;
+    let malformed = |_| SubjectKeyError::Malformed;
+    let sequence = Tlv::read(key).and_then(|key| key.expect(Tag::Sequence)).map_err(malformed)?;
+    let parts = sequence.children().map_err(malformed)?;
+    let [modulus, exponent] = parts.as_slice() else { return Err(SubjectKeyError::Malformed) };
+    let modulus = UintRef::from_der(modulus.der).map_err(malformed)?.as_bytes();
+    let exponent = UintRef::from_der(exponent.der).map_err(malformed)?.as_bytes();
     let bits = bits(modulus);
     if !(2048..=8192).contains(&bits) {
         return Err(SubjectKeyError::RsaSize(bits));
@@ -177,18 +160,8 @@ fn rsa(key: &[u8]) -> Result<SubjectKeyKind, SubjectKeyError> {
     if modulus.last().is_none_or(|last| last % 2 == 0) {
         return Err(SubjectKeyError::RsaEven);
     }
+    weak_key::check_modulus(modulus).map_err(SubjectKeyError::Weak)?;
     Ok(SubjectKeyKind::Rsa { bits })
-}
-
-/// Both big-endian (RFC 8017, appendix A.1.1).
-fn modulus_and_exponent(key: &[u8]) -> Result<(&[u8], &[u8]), SubjectKeyError> {
-    let malformed = |_| SubjectKeyError::Malformed;
-    let sequence = Tlv::read(key).and_then(|key| key.expect(Tag::Sequence)).map_err(malformed)?;
-    let parts = sequence.children().map_err(malformed)?;
-    let [modulus, exponent] = parts.as_slice() else { return Err(SubjectKeyError::Malformed) };
-    let modulus = UintRef::from_der(modulus.der).map_err(malformed)?;
-    let exponent = UintRef::from_der(exponent.der).map_err(malformed)?;
-    Ok((modulus.as_bytes(), exponent.as_bytes()))
 }
 
 fn elliptic(
@@ -199,21 +172,23 @@ fn elliptic(
     let curve = parameters
         .decode_as::<ObjectIdentifier>()
         .map_err(|_| SubjectKeyError::Curve("with explicit parameters".to_owned()))?;
-    let kind = match curve {
-        P256 => SubjectKeyKind::EcP256,
-        P384 => SubjectKeyKind::EcP384,
-        P521 => SubjectKeyKind::EcP521,
+    // RFC 5480 forbids hybrid points, and clients choke on compressed ones.
+    let uncompressed = key.first() == Some(&4);
+    let (algorithm, kind): (&'static dyn VerificationAlgorithm, _) = match curve {
+        P256 => (&signature::ECDSA_P256_SHA256_ASN1, SubjectKeyKind::EcP256),
+        P384 => (&signature::ECDSA_P384_SHA384_ASN1, SubjectKeyKind::EcP384),
+        P521 => (&signature::ECDSA_P521_SHA512_ASN1, SubjectKeyKind::EcP521),
         other => return Err(SubjectKeyError::Curve(named(other))),
     };
-    // RFC 5480 forbids hybrid points, and clients choke on compressed ones.
-    if key.first() == Some(&4) { Ok(kind) } else { Err(SubjectKeyError::Point) }
+    if uncompressed { on_curve(algorithm, key, kind) } else { Err(SubjectKeyError::Point) }
 }
 
 fn on_curve(
     algorithm: &'static dyn VerificationAlgorithm,
     key: &[u8],
-) -> Result<(), SubjectKeyError> {
-    ParsedPublicKey::new(algorithm, key).map(drop).map_err(|_| SubjectKeyError::Point)
+    kind: SubjectKeyKind,
+) -> Result<SubjectKeyKind, SubjectKeyError> {
+    ParsedPublicKey::new(algorithm, key).map(|_| kind).map_err(|_| SubjectKeyError::Point)
 }
 
 /// How many bits a big-endian number has.

@@ -11,7 +11,7 @@ const AREAS: [&str; 7] = ["asn", "attr", "dn", "key", "nc", "pem", "san"];
 
 fn outcome(file: &[u8]) -> Result<ParsedCsr, Box<dyn std::error::Error>> {
     let csr = ParsedCsr::read(csr_text::to_der(file)?)?;
-    csr.verify()?;
+    csr.verify_possession()?;
     Ok(csr)
 }
 
@@ -81,7 +81,7 @@ proptest::proptest! {
         let mut der = csr_text::to_der(include_bytes!("../../../../tests/cases/pem/pem-001.pem")).unwrap();
         if let Some(byte) = der.get_mut(at) {
             *byte ^= flip;
-            let passed = ParsedCsr::read(der).and_then(|csr| csr.verify());
+            let passed = ParsedCsr::read(der).and_then(|csr| csr.verify_possession());
             proptest::prop_assert!(passed.is_err());
         }
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use aws_lc_rs::rand;
 use chancery_shared::bytes::{Bytes, ConnectionNonce, SerialNonce};
+use chancery_shared::csr::Csr;
 use chancery_shared::id::{ApprovalId, Id, KeyId, SignerId};
 use chancery_shared::wire::algorithm::KeyAlgorithm;
 use chancery_shared::wire::journal::{Event, Intent};
@@ -16,7 +17,6 @@ use chancery_shared::wire::{Context, JournalHead, Outcome, Refusal, RefusalCode}
 
 use super::key_work::Key;
 use super::{FakeJournal, refusal};
-use crate::issuance::csr_request::ParsedCsr;
 
 /// Keys, tokens, journal and settings of the fake.
 pub(crate) struct Signer {
@@ -168,9 +168,9 @@ impl Signer {
         if asked.serial_nonce.0[..16] != nonce.0 {
             return policy("serial.nonce");
         }
-        let fails =
-            |csr: &Bytes| ParsedCsr::read(csr.0.clone()).is_ok_and(|csr| csr.verify().is_err());
-        if asked.csr.as_ref().is_some_and(fails) {
+        let unproven =
+            |csr: &Bytes| Csr::from_der(&csr.0).is_ok_and(|csr| csr.verify_possession().is_err());
+        if asked.csr.as_ref().is_some_and(unproven) {
             return policy("csr.possession");
         }
         let Some(key) = self.keys.iter().find(|key| key.summary.key_id == asked.key_id) else {
