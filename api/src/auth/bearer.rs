@@ -209,7 +209,8 @@ fn after_scheme(text: &str) -> Option<&str> {
 const ALGORITHM: Algorithm = Algorithm::HS256;
 /// Ours have about 300 bytes.
 const MAX_LENGTH: usize = 2048;
-/// So many tokens are known without being verified again.
+/// A token more than these, and all are forgotten: whoever has many gains nothing by it, and takes no
+/// more than some hundred KiB.
 const MOST_KNOWN: usize = 4096;
 /// Two hosts' clocks may differ by so many seconds: a token may seem issued that much later.
 const CLOCK_DIFFERENCE: i64 = 60;

@@ -15,7 +15,6 @@ use crate::config::Config;
 use crate::random::Random;
 use crate::settings::Settings;
 use crate::store::account::{Account, Group};
-use crate::store::inventory_version::UNSEEN;
 use crate::store::team::Team;
 use crate::store::{Store, StoreError, Write};
 
@@ -109,8 +108,6 @@ pub async fn reset_password(
     };
     let done = done.await;
     store.close().await;
-    // The service has seen it when this says so.
-    tokio::time::sleep(UNSEEN).await;
     done
 }
 

@@ -33,9 +33,10 @@ statements! {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct InventoryVersion(u128);
 
-/// On SQLite a change by another program than this one, such as a password that an operator sets, is
-/// seen after so long; one by this program is seen at once.
-pub(crate) const UNSEEN: Duration = Duration::from_millis(10);
+/// On SQLite a reading serves for so long, and a change is answered so much later than it is
+/// committed: then it is seen by all. A reading costs as much as a tenth of a certificate, and changes
+/// are rare.
+const UNSEEN: Duration = Duration::from_millis(5);
 
 /// Requests that come while the version is being read share the next reading.
 #[derive(Debug, Default)]
@@ -55,7 +56,8 @@ struct Kept {
     changes: u64,
 }
 
-/// What a transaction of this program does to the inventory, until it is committed or undone.
+/// What a transaction of this program does to the inventory, until it is committed, undone or given
+/// up: a commit that nobody waits for any more is answered to nobody.
 #[derive(Debug)]
 pub(super) struct InventoryChange {
     readings: Arc<Readings>,
@@ -66,6 +68,14 @@ impl InventoryChange {
     /// Nothing yet.
     pub(super) fn none(readings: Arc<Readings>) -> Self {
         Self { readings, has_begun: false }
+    }
+
+    /// How long after its commit other processes may still not see it.
+    pub(super) fn unseen(&self, engine: EngineName) -> Duration {
+        match engine {
+            EngineName::Sqlite if self.has_begun => UNSEEN,
+            EngineName::Sqlite | EngineName::Postgres => Duration::ZERO,
+        }
     }
 
     fn begin(&mut self) {
@@ -119,8 +129,8 @@ impl Readings {
 }
 
 impl Store {
-    /// The state of the inventory now, or at a moment after this was called; on SQLite without what
-    /// another program has changed within [`UNSEEN`].
+    /// The state of the inventory now, or at a moment after this was called; on SQLite it may lack what
+    /// another process has changed and not answered yet.
     ///
     /// # Errors
     ///
@@ -150,7 +160,7 @@ impl Store {
         };
         let (began, changes) = (Instant::now(), readings.changes());
         let version = read(&mut connection).await?;
-        // On PostgreSQL other processes change the inventory too, and nothing may be missed.
+        // A reading of PostgreSQL is good for those alone who came before it: its processes are many.
         let connection = (self.engine() == EngineName::Sqlite).then_some(connection);
         if let (Some(_), Some(changes)) = (&connection, changes) {
             readings.keep(Kept { version, began, changes });

@@ -144,6 +144,7 @@ impl Write {
         let ended = timeout(COMMIT_WITHIN, ended).await;
         ended.unwrap_or_else(|_| Err(StoreError::of("audit")(sqlx::Error::PoolTimedOut)))?;
         self.is_committed();
+        self.be_seen().await;
         Ok(())
     }
 
@@ -158,7 +159,18 @@ impl Write {
         }
         self.say("COMMIT").await?;
         self.is_committed();
+        self.be_seen().await;
         Ok(())
+    }
+
+    /// Returns when no process judges any more by what it read before this was committed.
+    async fn be_seen(self) {
+        let unseen = self.inventory_change.unseen(self.engine());
+        // Others may write meanwhile.
+        drop(self);
+        if unseen > Duration::ZERO {
+            tokio::time::sleep(unseen).await;
+        }
     }
 
     /// Ends a transaction that was to hold something and has changed nothing.

@@ -26,7 +26,7 @@ pub(super) fn has_close_primes(modulus: &[u8]) -> bool {
     })
 }
 
-/// A square is one modulo every number; by these, all under 64, two of a thousand others look like one.
+/// A square is one modulo every number; by these, none over 64, two of a thousand others look like one.
 const SIEVES: [u32; 6] = [64, 63, 61, 59, 55, 53];
 
 /// A large number modulo each of [`SIEVES`].

@@ -124,7 +124,7 @@ impl KeyRecord {
         self.spki.as_slice()
     }
 
-    /// Verifies what it signed; none while pending.
+    /// Verifies what it signed; none while pending, and where its SubjectPublicKeyInfo can't be read.
     #[must_use]
     pub fn verifier(&self) -> Option<Arc<Verifier>> {
         let make = || Verifier::new(self.spki(), self.signature_algorithm).ok().map(Arc::new);
@@ -184,5 +184,28 @@ impl KeyRecord {
 
     pub(super) fn gate(&self) -> Arc<RwLock<()>> {
         Arc::clone(&self.gate)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use aws_lc_rs::encoding::{AsDer as _, PublicKeyX509Der};
+    use aws_lc_rs::rand::SystemRandom;
+    use aws_lc_rs::signature::{ECDSA_P256_SHA256_ASN1_SIGNING, EcdsaKeyPair, KeyPair as _};
+
+    use super::*;
+
+    #[test]
+    fn a_key_that_was_looked_at_while_pending_verifies_what_it_signs_once_it_is_made() {
+        let pair = EcdsaKeyPair::generate(&ECDSA_P256_SHA256_ASN1_SIGNING).unwrap();
+        let spki: PublicKeyX509Der<'_> = pair.public_key().as_der().unwrap();
+        let pending = KeyRecord::pending(&crate::keyring::tests::pending()).unwrap();
+        assert!(pending.verifier().is_none());
+
+        let verifier = pending.created(&Bytes(spki.as_ref().to_vec())).verifier().unwrap();
+
+        let signature = pair.sign(&SystemRandom::new(), b"message").unwrap();
+        assert_eq!(verifier.verify(b"message", signature.as_ref()), Ok(()));
+        assert!(verifier.verify(b"another", signature.as_ref()).is_err());
     }
 }

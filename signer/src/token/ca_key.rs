@@ -82,6 +82,7 @@ impl CaKey {
 
     /// Signs any bytes: private to this module, because only a [`RecordedTbs`] may be signed.
     pub(super) async fn sign_bytes(&self, message: &[u8]) -> Result<Vec<u8>, TokenError> {
+        let verifier = self.verifier.as_ref().ok_or(TokenError::WrongSignature)?;
         let operation = Operation::Sign {
             key_id: self.key_id,
             algorithm: self.algorithm,
@@ -93,7 +94,6 @@ impl CaKey {
             return Err(TokenError::WrongSignature);
         };
         let value = finish(self.algorithm, raw).ok_or(TokenError::WrongSignature)?;
-        let verifier = self.verifier.as_ref().ok_or(TokenError::WrongSignature)?;
         verifier.verify(message, &value).map_err(|_| TokenError::WrongSignature)?;
         Ok(value)
     }

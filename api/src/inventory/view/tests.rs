@@ -18,8 +18,8 @@ async fn named(view: &InventoryView, name: &str) -> Option<Team> {
 async fn what_is_changed_is_seen_by_the_next_request_of_every_process() {
     for (engine, store) in both().await {
         let api = api_on(store, |_| ()).await;
-        let other = LatestView::default();
-        let before = [view(&api).await, other.now(&api.state.store).await.unwrap()];
+        let (other, store) = (LatestView::default(), Store::open(&api.database.url).await.unwrap());
+        let before = [view(&api).await, other.now(&store).await.unwrap()];
         for view in &before {
             assert_eq!(named(view, "New").await, None, "{engine}");
         }
@@ -27,7 +27,7 @@ async fn what_is_changed_is_seen_by_the_next_request_of_every_process() {
         let team = insert_team(&api.state, "New", Group::Users).await;
         let user = insert_user(&api.state, "new", &[team]).await;
 
-        for view in [view(&api).await, other.now(&api.state.store).await.unwrap()] {
+        for view in [view(&api).await, other.now(&store).await.unwrap()] {
             assert_eq!(named(&view, "New").await.map(|team| team.id), Some(team), "{engine}");
             assert_eq!(view.teams_of(user).await.unwrap().len(), 1, "{engine}");
         }

@@ -99,16 +99,20 @@ impl Write {
         Ok(Inserted::New(certificate.id))
     }
 
-    /// Whether the certificate has a record under another entry of the journal, or under none. One of
-    /// an end entity that was signed here names one entry, and its index tells; one from elsewhere names
-    /// none, one of a CA that of its signature or that of its installation.
+    /// Whether the certificate has a record that its entry in the journal does not tell of.
+    ///
+    /// # Errors
+    ///
+    /// Only if the database fails.
     pub(super) async fn is_recorded(
         &mut self,
         certificate: &Certificate,
     ) -> Result<bool, StoreError> {
-        let names_one_entry = certificate.journal.is_some() && !certificate.is_ca;
-        let sql =
-            if names_one_entry { FROM_ELSEWHERE } else { search::id_by_serial(self.engine()) };
+        let sql = if certificate.names_its_entry() {
+            FROM_ELSEWHERE
+        } else {
+            search::id_by_serial(self.engine())
+        };
         let found: Option<String> = sqlx::query_scalar(sql)
             .bind(&certificate.issuer_key)
             .bind(&certificate.serial_number)

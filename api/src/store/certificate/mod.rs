@@ -109,6 +109,14 @@ pub struct Certificate {
     pub created_at: OffsetDateTime,
 }
 
+impl Certificate {
+    /// Whether it is an end entity's that was signed here: its entry in the journal names no other.
+    /// One from elsewhere names none, one of a CA that of its signature or that of its installation.
+    pub(super) fn names_its_entry(&self) -> bool {
+        self.journal.is_some() && !self.is_ca
+    }
+}
+
 /// A certificate that is to be recorded, with everything that one transaction writes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewCertificate {

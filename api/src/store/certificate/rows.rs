@@ -201,13 +201,19 @@ impl Write {
             let rows: Vec<_> = new.iter().map(|new| &new.certificate).collect();
             return self.insert_rows(&rows).await;
         }
-        // One by one: each may be there since the one before it.
-        let mut inserted = 0;
-        for new in new {
-            if !self.is_recorded(&new.certificate).await? {
-                inserted += self.insert_rows(&[&new.certificate]).await?;
+        let (mut fresh, mut inserted) = (Vec::new(), 0);
+        for certificate in new.iter().map(|new| &new.certificate) {
+            // One that names no entry of its own may be there since the one before it.
+            if !(certificate.names_its_entry()
+                && fresh.iter().copied().all(Certificate::names_its_entry))
+            {
+                inserted += self.insert_rows(&std::mem::take(&mut fresh)).await?;
+            }
+            if !self.is_recorded(certificate).await? {
+                fresh.push(certificate);
             }
         }
+        inserted += self.insert_rows(&fresh).await?;
         Ok(inserted)
     }
 

@@ -98,10 +98,8 @@ impl Store {
         let csrs: Vec<_> = new.iter().filter_map(|new| Csr::of(new)).collect();
         let histories: Vec<_> = new.iter().flat_map(|new| History::of(new)).collect();
         // Of these alone the statements tell where one is there already.
-        let is_plain = |new: &&NewCertificate| {
-            let Certificate { is_ca, journal, .. } = &new.certificate;
-            new.key_data.is_none() && !is_ca && journal.is_some()
-        };
+        let is_plain =
+            |new: &&NewCertificate| new.key_data.is_none() && new.certificate.names_its_entry();
         if csrs.len() != new.len() || histories.len() != new.len() || !new.iter().all(is_plain) {
             return Ok(false);
         }

@@ -99,7 +99,7 @@ async fn make_key(keyring: &Keyring) {
     change.make(Event::KeyCreated { key_id: key_id(), spki: Bytes(vec![1]) }).await.unwrap();
 }
 
-fn pending() -> Event {
+pub(super) fn pending() -> Event {
     Event::KeyPending {
         key_id: key_id(),
         token: "T".into(),
