@@ -43,16 +43,20 @@ pub struct SigningFailed {
     pub error: TokenError,
 }
 
-impl CaKey {
-    pub(super) fn new(
-        token: Token,
+impl Token {
+    /// The key of this id, with what the keyring knows of it. Whether the token holds it shows
+    /// when it signs.
+    pub fn ca_key(
+        &self,
         key_id: KeyId,
         algorithm: SignatureAlgorithm,
         verifier: Option<Arc<Verifier>>,
-    ) -> Self {
-        Self { token, key_id, algorithm, verifier }
+    ) -> CaKey {
+        CaKey { token: self.clone(), key_id, algorithm, verifier }
     }
+}
 
+impl CaKey {
     /// Signs what was checked and recorded for this key, and verifies the signature with the
     /// key's public half. A worker that is lost meanwhile is replaced and asked once more.
     ///

@@ -6,14 +6,12 @@ use std::sync::Arc;
 
 use chancery_shared::bytes::Bytes;
 use chancery_shared::id::KeyId;
-use chancery_shared::signature::Verifier;
 use chancery_shared::wire::algorithm::{KeyAlgorithm, SignatureAlgorithm};
 use chancery_shared::wire::operator::TokenStatus;
 use chancery_shared::wire::v1::{TokenState, TokenSummary};
 use tokio::sync::{Mutex, Semaphore, mpsc, oneshot, watch};
 
 use super::backoff::Backoff;
-use super::ca_key::CaKey;
 use super::config::TokenConfig;
 use super::error::TokenError;
 use super::job::{Job, Message, QUEUE};
@@ -147,17 +145,6 @@ impl Token {
     #[must_use]
     pub fn lacks_any(&self) -> bool {
         self.shared.status.contents.lacks_any()
-    }
-
-    /// The key of this id, with what the keyring knows of it. Whether the token holds it shows
-    /// when it signs.
-    pub fn ca_key(
-        &self,
-        key_id: KeyId,
-        algorithm: SignatureAlgorithm,
-        verifier: Option<Arc<Verifier>>,
-    ) -> CaKey {
-        CaKey::new(self.clone(), key_id, algorithm, verifier)
     }
 
     /// Encrypts a data key of 32 bytes under the token's seal key.
