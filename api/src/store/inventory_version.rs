@@ -34,8 +34,7 @@ statements! {
 pub struct InventoryVersion(u128);
 
 /// On SQLite a reading serves for so long, and a change is answered so much later than it is
-/// committed: then it is seen by all. A reading costs as much as a tenth of a certificate, and changes
-/// are rare.
+/// committed: then it is seen by all. Readings are many, and changes are rare.
 const UNSEEN: Duration = Duration::from_millis(5);
 
 /// Requests that come while the version is being read share the next reading.

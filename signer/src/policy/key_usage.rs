@@ -121,9 +121,8 @@ pub(super) fn check_purposes(
         if *purpose == ID_KP_OCSP_SIGNING {
             return Err(PolicyViolation::OcspSigning);
         }
-        let is_it =
-            |allowed: &String| ObjectIdentifier::new(allowed).is_ok_and(|it| it == *purpose);
-        if !policy.extended_key_usages.iter().any(is_it) {
+        let text = purpose.to_string();
+        if !policy.extended_key_usages.contains(&text) {
             return Err(PolicyViolation::ExtendedKeyUsageNotAllowed(*purpose));
         }
     }
