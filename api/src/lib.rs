@@ -22,6 +22,7 @@ pub mod key_pair;
 mod lease;
 pub mod listener;
 pub mod log;
+mod memo;
 pub mod metrics;
 pub mod name;
 pub mod openapi;

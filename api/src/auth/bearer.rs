@@ -1,7 +1,6 @@
 //! Bearer tokens: JWTs (RFC 7519), HMAC-SHA-256, checked against the service's own clock.
 
-use std::collections::{HashMap, HashSet};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::collections::HashSet;
 
 use aws_lc_rs::digest::{SHA256, digest};
 use axum::http::HeaderMap;
@@ -14,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use time::{Duration, OffsetDateTime};
 
 use super::token_keys::TokenKey;
+use crate::memo::Memo;
 
 /// Issues and checks bearer tokens.
 pub struct BearerTokens {
@@ -21,7 +21,7 @@ pub struct BearerTokens {
     validation: Validation,
     /// What the tokens said that were verified lately, by their SHA-256: most requests come with one
     /// that an earlier request had.
-    known: Mutex<HashMap<[u8; 32], Claims>>,
+    known: Memo<[u8; 32], Claims>,
 }
 
 struct Key {
@@ -95,7 +95,7 @@ impl BearerTokens {
         let mut validation = Validation::new(ALGORITHM);
         validation.validate_exp = false;
         validation.required_spec_claims = HashSet::new();
-        Self { keys: keys.collect(), validation, known: Mutex::default() }
+        Self { keys: keys.collect(), validation, known: Memo::default() }
     }
 
     /// A token for `user`; `None` without a key.
@@ -130,13 +130,9 @@ impl BearerTokens {
         }
         let mut hash = [0; 32];
         hash.copy_from_slice(digest(&SHA256, token.as_bytes()).as_ref());
-        let known = self.known().get(&hash).copied();
-        let claims = if let Some(claims) = known {
-            claims
-        } else {
-            let claims = self.read(token)?;
-            self.keep(hash, claims);
-            claims
+        let claims = match self.known.get(&hash) {
+            Some(claims) => *claims,
+            None => *self.known.keep(hash, self.read(token)?),
         };
         Ok((claims, claims.check_time(now)))
     }
@@ -145,18 +141,6 @@ impl BearerTokens {
         let key = self.key_of(token).ok_or(BearerError::Invalid)?;
         let read = jsonwebtoken::decode(token, &key.decoding, &self.validation);
         read.map(|token| token.claims).map_err(|_| BearerError::Invalid)
-    }
-
-    fn keep(&self, hash: [u8; 32], claims: Claims) {
-        let mut known = self.known();
-        if known.len() >= MOST_KNOWN {
-            known.clear();
-        }
-        known.insert(hash, claims);
-    }
-
-    fn known(&self) -> MutexGuard<'_, HashMap<[u8; 32], Claims>> {
-        self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The key that the token names, mostly without decoding its header a second time.
@@ -209,9 +193,6 @@ fn after_scheme(text: &str) -> Option<&str> {
 const ALGORITHM: Algorithm = Algorithm::HS256;
 /// Ours have about 300 bytes.
 const MAX_LENGTH: usize = 2048;
-/// A token more than these, and all are forgotten: whoever has many gains nothing by it, and takes no
-/// more than some hundred KiB.
-const MOST_KNOWN: usize = 4096;
 /// Two hosts' clocks may differ by so many seconds: a token may seem issued that much later.
 const CLOCK_DIFFERENCE: i64 = 60;
 

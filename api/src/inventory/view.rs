@@ -1,9 +1,6 @@
 //! The inventory as it was when a request began. What one request has read serves the next ones
 //! until the inventory changes: a request for a certificate then reads nothing but its version.
 
-use std::collections::HashMap;
-use std::future::Future;
-use std::hash::Hash;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -13,6 +10,7 @@ use super::cert_issuer;
 use crate::error::ApiError;
 use crate::issuance::csr_issuance::Issuer;
 use crate::issuance::under_way::Since;
+use crate::memo::Memo;
 use crate::reference::{Find, Item};
 use crate::settings::Settings;
 use crate::store::account::TokenHolder;
@@ -215,58 +213,6 @@ struct Found<T: Item> {
 impl<T: Item> Default for Found<T> {
     fn default() -> Self {
         Self { by_id: Memo::default(), by_name: Memo::default() }
-    }
-}
-
-/// So much of a kind is kept. Tokens come and go while nothing else changes.
-const MOST: usize = 10_000;
-
-/// What was read, by what it was asked for. What was not found is not kept: anyone can ask for
-/// anything. Reading is boxed: it is rare, and every request would carry the room for it.
-#[derive(Debug)]
-struct Memo<K, V>(Mutex<HashMap<K, Arc<V>>>);
-
-impl<K, V> Default for Memo<K, V> {
-    fn default() -> Self {
-        Self(Mutex::default())
-    }
-}
-
-impl<K: Eq + Hash, V> Memo<K, V> {
-    fn get(&self, key: &K) -> Option<Arc<V>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned()
-    }
-
-    fn keep(&self, key: K, value: V) -> Arc<V> {
-        let value = Arc::new(value);
-        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if kept.len() >= MOST {
-            kept.clear();
-        }
-        kept.insert(key, Arc::clone(&value));
-        value
-    }
-
-    async fn get_or<E, F>(&self, key: K, load: impl FnOnce() -> F) -> Result<Arc<V>, E>
-    where
-        F: Future<Output = Result<V, E>>,
-    {
-        match self.get(&key) {
-            Some(value) => Ok(value),
-            None => Ok(self.keep(key, Box::pin(load()).await?)),
-        }
-    }
-
-    async fn find<E, F>(&self, key: K, load: impl FnOnce() -> F) -> Result<Option<V>, E>
-    where
-        V: Clone,
-        F: Future<Output = Result<Option<V>, E>>,
-    {
-        if let Some(value) = self.get(&key) {
-            return Ok(Some(V::clone(&value)));
-        }
-        let Some(value) = Box::pin(load()).await? else { return Ok(None) };
-        Ok(Some(V::clone(&self.keep(key, value))))
     }
 }
 

@@ -61,5 +61,5 @@ async fn what_is_not_found_takes_no_room() {
         named(&view, name).await;
     }
 
-    assert_eq!(view.0.teams.by_name.0.lock().unwrap().len(), 1);
+    assert_eq!(view.0.teams.by_name.len(), 1);
 }
